@@ -1,0 +1,13 @@
+package dev.holdfast;
+
+/**
+ * Receives what happens in a session. Called on one thread at a time, in order; may block only itself. An exception
+ * ends nothing and is logged.
+ */
+public interface EventListener {
+    /** A committed event; each one once, in order, without a gap. */
+    void onEvent(SessionEvent event);
+
+    /** A fragment of the answer being written. Live only: lost on reconnect, its full text is in the settling event. */
+    default void onText(long turn, String fragment) {}
+}

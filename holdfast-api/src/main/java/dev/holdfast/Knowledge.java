@@ -1,0 +1,50 @@
+package dev.holdfast;
+
+import java.util.List;
+
+/**
+ * What the agent has, read from its record.
+ *
+ * @param record whether the record is there and can be trusted
+ * @param coversTurn the newest turn whose marks are all there, 0 for none
+ * @param askedNext true when the question of the turn after {@code coversTurn} is there and its answer is not
+ * @param present those of the asked-for open lines that are in the record
+ * @param tail what follows the last present one
+ */
+public record Knowledge(
+        RecordState record, long coversTurn, boolean askedNext, List<DeliveryId> present, Tail tail) {
+    public Knowledge {
+        present = List.copyOf(present);
+    }
+
+    /** Nothing: there is no record, and so no memory. */
+    public static Knowledge nothing() {
+        return new Knowledge(RecordState.MISSING, 0, false, List.of(), new Tail.None());
+    }
+
+    /** Whether the agent's record can be resumed. */
+    public enum RecordState {
+        PRESENT,
+        /** There is none: a start creates it. */
+        MISSING,
+        /** It is there and has holes, or cannot be read: a new native session is needed. */
+        DAMAGED
+    }
+
+    /** What the record holds after the last line told. */
+    public sealed interface Tail {
+        /** No open line is in the record. */
+        record None() implements Tail {}
+
+        /** The agent was at work; {@code begun} calls have no end in the record, {@code ended} have. */
+        record Open(List<String> begun, List<String> ended) implements Tail {
+            public Open {
+                begun = List.copyOf(begun);
+                ended = List.copyOf(ended);
+            }
+        }
+
+        /** The turn was complete; its result as far as the record tells, cost unknown. */
+        record Answered(TurnResult result) implements Tail {}
+    }
+}

@@ -1,0 +1,28 @@
+package dev.holdfast;
+
+import java.time.Instant;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * A session at a glance, from committed state (MB-19).
+ *
+ * @param phase the phase's name: OPEN, PARKED or CLOSED
+ * @param phaseReason why, when not OPEN; else empty
+ * @param queued messages accepted and not yet in a turn, those returned to the front included
+ * @param openTurn number of the turn in flight, if one is
+ * @param turnSince when that turn was opened
+ * @param consumed real messages taken into turns over all incarnations, less those given back
+ * @param process what the agent's process does, in words: asleep, starting, working, idle, stopping
+ */
+public record SessionStatus(
+        SessionName name,
+        String phase,
+        String phaseReason,
+        long queued,
+        OptionalLong openTurn,
+        Optional<Instant> turnSince,
+        long consumed,
+        String process,
+        OptionalLong costMicros,
+        String lastWords) {}
