@@ -1,0 +1,2 @@
+/** The {@code holdfast} command: one class per subcommand. */
+package dev.holdfast.cli;

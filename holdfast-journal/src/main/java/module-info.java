@@ -1,0 +1,11 @@
+import org.jspecify.annotations.NullMarked;
+
+/** The journal on SQLite: arrivals, events, fencing, migrations. */
+@NullMarked
+module dev.holdfast.journal {
+    requires transitive dev.holdfast;
+    requires java.sql;
+    requires org.slf4j;
+    requires org.xerial.sqlitejdbc;
+    requires static org.jspecify;
+}

@@ -1,0 +1,2 @@
+/** What runs sessions: owners, effect runner, slots, timers, event codec, tool door. */
+package dev.holdfast.runtime;

@@ -1,0 +1,2 @@
+/** For tests, ours and users': scripted agent, scripted Messages API, virtual clock, simulation. */
+package dev.holdfast.testkit;
