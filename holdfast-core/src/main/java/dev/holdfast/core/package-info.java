@@ -1,0 +1,2 @@
+/** The pure machine of a session: no I/O, threads, clock or randomness. */
+package dev.holdfast.core;
