@@ -13,8 +13,12 @@ public sealed interface Input {
      */
     record Awake(String seed, String harness, long epoch) implements Input {}
 
-    /** Arrivals were read from the store, in order; known ones are ignored. */
-    record Arrived(List<Header> headers) implements Input {
+    /**
+     * Arrivals were read from the store, in order; known ones are ignored.
+     *
+     * @param through every arrival up to here was read; 0 when only urgent ones were
+     */
+    record Arrived(List<Header> headers, long through) implements Input {
         public Arrived {
             headers = List.copyOf(headers);
         }
@@ -36,6 +40,9 @@ public sealed interface Input {
 
     /** The slot service answered. */
     record Slot(long epoch, long incarnation, SlotAnswer answer) implements Input {}
+
+    /** The host stops: the process is ended, nothing new is begun, and what is open stays open for the next owner. */
+    record Leaving() implements Input {}
 
     /** What the slot service can say. */
     enum SlotAnswer {

@@ -33,6 +33,7 @@ import java.util.TreeMap;
  * @param waiting arrivals read and not named, by number
  * @param seenThrough the highest arrival number read
  * @param idleSince since when the process does nothing
+ * @param leaving the host stops: nothing new is begun
  * @param freeSlot somebody waits for our slot
  * @param notes events that need no commit of their own and ride with the next
  */
@@ -55,6 +56,7 @@ public record Live(
         NavigableMap<Long, Header> waiting,
         long seenThrough,
         Optional<Instant> idleSince,
+        boolean leaving,
         boolean freeSlot,
         List<Event> notes) {
 
@@ -78,6 +80,7 @@ public record Live(
                 new TreeMap<>(),
                 0,
                 Optional.empty(),
+                false,
                 false,
                 List.of());
     }
@@ -123,6 +126,7 @@ public record Live(
         NavigableMap<Long, Header> waiting;
         long seenThrough;
         Optional<Instant> idleSince;
+        boolean leaving;
         boolean freeSlot;
         List<Event> notes;
 
@@ -145,6 +149,7 @@ public record Live(
             waiting = l.waiting;
             seenThrough = l.seenThrough;
             idleSince = l.idleSince;
+            leaving = l.leaving;
             freeSlot = l.freeSlot;
             notes = new ArrayList<>(l.notes);
         }
@@ -188,6 +193,7 @@ public record Live(
                     waiting,
                     seenThrough,
                     idleSince,
+                    leaving,
                     freeSlot,
                     List.copyOf(notes));
         }
