@@ -139,7 +139,7 @@ final class SessionCore implements Core {
     public boolean sleepable(Durable durable, Live live, Instant now) {
         boolean nothingRuns = live.stage() == AgentStage.DOWN && live.notes().isEmpty();
         boolean nothingUnread = !Step.somethingWaits(durable, live);
-        boolean held = durable.phase() != Phase.OPEN;
+        boolean held = durable.phase() != Phase.OPEN || live.leaving();
         boolean nothingDue = durable.turn().isEmpty()
                 || held
                 || durable.restartAt()

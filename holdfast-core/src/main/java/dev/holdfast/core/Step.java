@@ -68,8 +68,9 @@ final class Step {
     void take(Input input) {
         switch (input) {
             case Input.Awake e -> awake(e);
-            case Input.Arrived e -> arrived(e.headers());
+            case Input.Arrived e -> arrived(e);
             case Input.Tick ignored -> {} // advance looks at every deadline
+            case Input.Leaving ignored -> live.leaving = true;
             case Input.Reported e -> {
                 if (current(e.epoch(), e.incarnation(), e.report().getClass().getSimpleName())) {
                     reported(e.report());
@@ -114,14 +115,14 @@ final class Step {
         }
     }
 
-    private void arrived(List<Header> headers) {
+    private void arrived(Input.Arrived input) {
         var waiting = new TreeMap<>(live.waiting.tailMap(durable.takenThrough(), false));
-        for (Header h : headers) {
+        for (Header h : input.headers()) {
             if (!durable.named(h.number())) {
                 waiting.put(h.number(), h);
             }
-            live.seenThrough = Math.max(live.seenThrough, h.number());
         }
+        live.seenThrough = Math.max(live.seenThrough, input.through());
         live.waiting = waiting;
         for (Header h : List.copyOf(waiting.values())) {
             if (h.kind().urgent() && !durable.named(h.number())) {
@@ -679,6 +680,7 @@ final class Step {
     private void openNext() {
         if (durable.turn().isEmpty()
                 && durable.phase() == Phase.OPEN
+                && !live.leaving
                 && !durable.seed().isEmpty()) {
             nextMessage().ifPresent(m -> openTurn(DeliveryIds.of(durable.seed(), durable.ids()), List.of(m)));
         }
@@ -706,7 +708,7 @@ final class Step {
 
     /** REQUIRED with a turn open, WELCOME without, FORBIDDEN when the session may not run (HS-23). */
     private void wish() {
-        boolean forbidden = durable.phase() != Phase.OPEN;
+        boolean forbidden = durable.phase() != Phase.OPEN || live.leaving;
         boolean required = durable.turn().isPresent() && !forbidden;
         boolean delayed = durable.restartAt().filter(now::isBefore).isPresent();
         if (forbidden) {
