@@ -20,7 +20,8 @@ import tools.jackson.databind.json.JsonMapper;
  * Events and snapshots as JSON, with a version each. A type or version this program does not know is refused, never
  * half-read (MB-17). Thread-safe.
  */
-final class EventCodec {
+@SuppressWarnings("exports") // events are shown to the testkit only
+public final class EventCodec {
     /** Raised when the shape of any event changes; old shapes stay readable. */
     static final int VERSION = 1;
 
@@ -31,12 +32,18 @@ final class EventCodec {
             .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .build();
 
-    EventRecord encode(Event event) {
+    /** The stored record of an event. */
+    public EventRecord encode(Event event) {
         var turn = event.turn() > 0 ? OptionalLong.of(event.turn()) : OptionalLong.empty();
         return new EventRecord(event.getClass().getSimpleName(), VERSION, turn, json.writeValueAsBytes(event));
     }
 
-    Event decode(StoredEvent stored) {
+    /**
+     * The event of a stored record.
+     *
+     * @throws JournalException for a type or version this program does not know, or a body that cannot be read
+     */
+    public Event decode(StoredEvent stored) {
         var type = TYPES.get(stored.event().type());
         if (type == null || stored.event().version() > VERSION) {
             throw new JournalException(

@@ -23,6 +23,7 @@ import dev.holdfast.core.Event;
 import dev.holdfast.core.Input;
 import dev.holdfast.core.Live;
 import dev.holdfast.core.Phase;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,9 +32,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,7 +45,7 @@ final class HeldSession implements Session, Owner.Audience {
     private static final Logger LOG = LoggerFactory.getLogger(HeldSession.class);
     private static final int RECENT_REPLIES = 256;
     private static final int PAGE = 500;
-    private static final long STEER_SECONDS = 5;
+    private static final Duration STEER_WAIT = Duration.ofSeconds(5);
 
     private final SessionName name;
     private final Agent agent;
@@ -294,16 +292,21 @@ final class HeldSession implements Session, Owner.Audience {
 
     @Override
     public Receipt send(Message message) {
+        return Blocking.await("sending to session " + name, sendAsync(message));
+    }
+
+    @Override
+    public CompletionStage<Receipt> sendAsync(Message message) {
         return accept(parts.envelope().message(name, ArrivalKind.MESSAGE, message));
     }
 
-    private Receipt accept(Delivery delivery) {
+    private CompletionStage<Receipt> accept(Delivery delivery) {
         synchronized (lock) {
             if (closed) {
-                throw new HoldfastException("this host is closed; nothing was stored");
+                return CompletableFuture.failedFuture(new HoldfastException("this host is closed; nothing was stored"));
             }
         }
-        return Blocking.await("sending to session " + name, parts.journal().accept(delivery));
+        return parts.journal().accept(delivery);
     }
 
     @Override
@@ -388,41 +391,50 @@ final class HeldSession implements Session, Owner.Audience {
 
     @Override
     public SteerAnswer steer(Message message) {
-        var receipt = accept(parts.envelope().message(name, ArrivalKind.STEER, message));
-        if (!(receipt instanceof Receipt.Accepted || receipt instanceof Receipt.Duplicate)) {
-            return SteerAnswer.REFUSED;
-        }
-        var waiter = wait(accepted(receipt), false);
-        try {
-            return waiter.steer().get(STEER_SECONDS, TimeUnit.SECONDS);
-        } catch (TimeoutException e) {
-            return SteerAnswer.QUEUED;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return SteerAnswer.QUEUED;
-        } catch (ExecutionException e) {
-            throw new HoldfastException("session " + name + ": the steer is stored, its fate is not known", e);
-        }
+        return Blocking.await("steering session " + name, steerAsync(message));
+    }
+
+    @Override
+    public CompletionStage<SteerAnswer> steerAsync(Message message) {
+        return accept(parts.envelope().message(name, ArrivalKind.STEER, message))
+                .thenCompose(receipt -> {
+                    if (!(receipt instanceof Receipt.Accepted || receipt instanceof Receipt.Duplicate)) {
+                        return CompletableFuture.completedFuture(SteerAnswer.REFUSED);
+                    }
+                    var answer = wait(accepted(receipt), false).steer();
+                    var surroundings = parts.options().surroundings();
+                    var alarm = surroundings.at(
+                            surroundings.now().plus(STEER_WAIT), () -> answer.complete(SteerAnswer.QUEUED));
+                    answer.whenComplete((a, failure) -> alarm.cancel());
+                    return answer;
+                });
     }
 
     @Override
     public Receipt interrupt() {
+        return Blocking.await("interrupting session " + name, interruptAsync());
+    }
+
+    @Override
+    public CompletionStage<Receipt> interruptAsync() {
         return accept(parts.envelope().urgent(name, ArrivalKind.CANCEL, Author.host(), ""));
     }
 
     @Override
-    public void evict() {
-        accept(parts.envelope().urgent(name, ArrivalKind.EVICT, Author.host(), ""));
+    public CompletionStage<Receipt> evict() {
+        return accept(parts.envelope().urgent(name, ArrivalKind.EVICT, Author.host(), ""));
     }
 
     @Override
     public Receipt close(String reason) {
-        return accept(parts.envelope().urgent(name, ArrivalKind.CLOSE, Author.host(), reason));
+        return Blocking.await(
+                "closing session " + name,
+                accept(parts.envelope().urgent(name, ArrivalKind.CLOSE, Author.host(), reason)));
     }
 
     /** Takes a parked session up again; does nothing to any other. */
-    void resume() {
-        accept(parts.envelope().urgent(name, ArrivalKind.RESUME, Author.host(), ""));
+    CompletionStage<Receipt> resume() {
+        return accept(parts.envelope().urgent(name, ArrivalKind.RESUME, Author.host(), ""));
     }
 
     @Override

@@ -13,6 +13,7 @@ import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -97,23 +98,30 @@ public final class Holdfast implements AutoCloseable {
 
     /** As {@link #session(String, Agent)}. */
     public Session session(SessionName name, Agent agent) {
+        return Blocking.await("opening session " + name, sessionAsync(name, agent));
+    }
+
+    /** As {@link #session(String, Agent)}, without blocking. */
+    public CompletionStage<Session> sessionAsync(SessionName name, Agent agent) {
         if (closed) {
-            throw new HoldfastException("this host is closed");
+            return CompletableFuture.failedFuture(new HoldfastException("this host is closed"));
         }
         var tools = Tools.of(agent.tools());
-        Blocking.await(
-                "opening session " + name,
-                parts.journal().open(name, parts.options().unread()));
-        var session = sessions.computeIfAbsent(name, n -> new HeldSession(n, agent, tools, parts));
-        Blocking.await("opening session " + name, parts.journal().session(name))
-                .ifPresent(summary -> takeUp(session, summary));
-        return session;
+        return parts.journal()
+                .open(name, parts.options().unread())
+                .thenCompose(created -> parts.journal().session(name))
+                .thenApply(summary -> {
+                    var session = sessions.computeIfAbsent(name, n -> new HeldSession(n, agent, tools, parts));
+                    summary.ifPresent(s -> takeUp(session, s));
+                    return session;
+                });
     }
 
     private static void takeUp(HeldSession session, SessionSummary summary) {
         if (summary.summary().phase().equals("PARKED")) {
             session.resume();
-        } else if (summary.unread() > 0
+        }
+        if (summary.unread() > 0
                 || summary.openTurn().isPresent()
                 || summary.dueAt().isPresent()) {
             session.signal();
