@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 /**
@@ -34,6 +35,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
     private final SimulatedStore store;
     private final EventCodec codec = new EventCodec();
 
+    private final Consumer<String> trace;
     private int eventsRead;
     private int arrivalsRead;
     private long newestEpoch;
@@ -65,7 +67,8 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
         }
     }
 
-    InvariantChecker(SessionName session, SimulatedStore store) {
+    InvariantChecker(SessionName session, SimulatedStore store, Consumer<String> trace) {
+        this.trace = trace;
         this.session = session;
         this.store = store;
     }
@@ -98,6 +101,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
         for (; arrivalsRead < contents.arrivals.size(); arrivalsRead++) {
             var arrival = contents.arrivals.get(arrivalsRead);
             arrivals.put(arrival.number(), arrival);
+            trace.accept("arrival " + arrival.number() + " " + arrival.kind() + " " + key(arrival));
             if (!arrival.kind().urgent()) {
                 var key = key(arrival);
                 check(numbers.put(key, arrival.number()) == null, "Q4: the key " + key + " was accepted twice");
@@ -113,7 +117,13 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
         return matcher.find() ? matcher.group(1) : "";
     }
 
+    @Override
+    public void trace(String what) {
+        trace.accept(what);
+    }
+
     private void event(StoredEvent stored) {
+        trace.accept("event " + stored.seq() + " epoch " + stored.epoch() + " " + codec.decode(stored));
         check(
                 stored.epoch() >= newestEpoch,
                 "O2: event " + stored.seq() + " of epoch " + stored.epoch() + " follows one of epoch " + newestEpoch);

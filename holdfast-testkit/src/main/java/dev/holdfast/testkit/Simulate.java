@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.stream.LongStream;
 
 /**
- * Runs simulations from a terminal: {@code [--seeds N] [--first N] [--seed N] [--bug NAME] [--matrix]}. Exits 1 when a
+ * Runs simulations from a terminal: {@code [--seeds N] [--first N] [--seed N [--trace]] [--bug NAME] [--matrix]}. Exits 1 when a
  * promise fails, or a seeded bug is not caught.
  */
 public final class Simulate {
@@ -32,7 +32,7 @@ public final class Simulate {
             return matrix(out);
         }
         if (option(args, "--seed").isPresent()) {
-            return one(number(args, "--seed", 0), bug, out);
+            return one(number(args, "--seed", 0), bug, args.contains("--trace"), out);
         }
         return many(number(args, "--first", 1), number(args, "--seeds", 1_000), bug, out);
     }
@@ -49,8 +49,8 @@ public final class Simulate {
         return option(args, name).map(Long::parseLong).orElse(otherwise);
     }
 
-    private static int one(long seed, Optional<SeededBug> bug, PrintStream out) {
-        var outcome = Simulation.run(seed, bug);
+    private static int one(long seed, Optional<SeededBug> bug, boolean trace, PrintStream out) {
+        var outcome = Simulation.run(seed, bug, trace ? out::println : what -> {});
         out.println(outcome);
         return outcome.violation().isPresent() ? 1 : 0;
     }

@@ -51,6 +51,9 @@ final class SimulatedAgents {
         void modelCall(SessionName session, List<String> userTexts, boolean ownTurn);
 
         void violation(String what);
+
+        /** For a person who replays a seed. */
+        void trace(String what);
     }
 
     /** How likely things go wrong, each from 0 to 1. */
@@ -145,7 +148,10 @@ final class SimulatedAgents {
                     }
                 }
                 if (!stopped) {
-                    sink.report(new Report.Known(read(question)));
+                    var known = read(question);
+                    watcher.trace("agent " + launch.epoch() + "." + launch.incarnation() + " asked " + question + ": "
+                            + known);
+                    sink.report(new Report.Known(known));
                 }
             });
         }
@@ -332,6 +338,7 @@ final class SimulatedAgents {
         }
 
         private void report(Report report) {
+            watcher.trace("agent " + epoch + "." + incarnation + " reports " + report);
             attached.sink.report(report);
         }
 
@@ -339,6 +346,7 @@ final class SimulatedAgents {
             if (dead) {
                 return;
             }
+            watcher.trace("agent " + epoch + "." + incarnation + " is told " + line);
             if (window) {
                 watcher.violation("TN-14: a line is written inside an interrupt window");
             }
@@ -530,6 +538,7 @@ final class SimulatedAgents {
             if (dead) {
                 return;
             }
+            watcher.trace("agent " + epoch + "." + incarnation + " dies: " + why);
             if (terminated) {
                 flush(context.size());
             }

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.function.Consumer;
 
 /**
  * One run of the real core, owner, effect runner and runtime over a simulated store, simulated agents and virtual time,
@@ -57,14 +58,14 @@ public final class Simulation {
     public record Outcome(
             long seed, Optional<String> violation, int messages, int crashes, int steps, Duration simulated) {}
 
-    private Simulation(long seed, Optional<SeededBug> bug) {
+    private Simulation(long seed, Optional<SeededBug> bug, Consumer<String> trace) {
         this.seed = seed;
         this.bug = bug;
         random = new Random(seed);
         time = new VirtualTime(random);
         machine = time.new Group();
         bug.ifPresent(b -> b.plant(store));
-        checker = new InvariantChecker(SESSION, store);
+        checker = new InvariantChecker(SESSION, store, what -> trace.accept(time.now() + " " + what));
         agents = new SimulatedAgents(machine, random, checker, faults());
         host = new Host();
     }
@@ -81,7 +82,12 @@ public final class Simulation {
 
     /** Runs one seed. The same seed and bug give the same run. */
     public static Outcome run(long seed, Optional<SeededBug> bug) {
-        return new Simulation(seed, bug).run();
+        return run(seed, bug, what -> {});
+    }
+
+    /** As {@link #run(long, Optional)}, telling line by line what happens. */
+    public static Outcome run(long seed, Optional<SeededBug> bug, Consumer<String> trace) {
+        return new Simulation(seed, bug, trace).run();
     }
 
     private Outcome run() {
