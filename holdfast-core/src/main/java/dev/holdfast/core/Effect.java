@@ -61,8 +61,21 @@ public sealed interface Effect {
     /** An interrupt, written once. */
     record Interrupt(Key key, long turn) implements Effect {}
 
-    /** A host tool that should be running. */
-    record RunCall(Key key, long turn, long message, String callId, String idempotencyKey) implements Effect {}
+    /**
+     * A host tool that should be running.
+     *
+     * @param before the same call of an attempt the agent has forgotten: unless the tool is idempotent, it must not run
+     *     again unseen; its recorded answer is given, or that it may have happened (TL-07)
+     */
+    record RunCall(
+            Key key,
+            long turn,
+            long message,
+            String callId,
+            String tool,
+            String idempotencyKey,
+            Optional<OpenCall> before)
+            implements Effect {}
 
     /** The answer of a finished call, given to the agent. */
     record AnswerCall(Key key, String callId) implements Effect {}
