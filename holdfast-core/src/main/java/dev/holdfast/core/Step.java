@@ -318,7 +318,7 @@ final class Step {
     private void landed(DeliveryId id) {
         live.landed.add(id);
         durable.turn().filter(t -> t.has(id)).ifPresent(t -> live.busy = true); // until it says idle
-        durable.turn().filter(t -> t.current().id().equals(id)).ifPresent(t -> live.toldThrough = t.number());
+        durable.turn().filter(t -> t.original().id().equals(id)).ifPresent(t -> live.toldThrough = t.number());
         if (live.told.filter(id::equals).isPresent()) {
             live.told = Optional.empty();
         }
@@ -410,7 +410,7 @@ final class Step {
         }
         live.toldThrough = settled;
         if (durable.turn().isEmpty()
-                || live.landed.contains(durable.turn().get().current().id())) {
+                || live.landed.contains(durable.turn().get().original().id())) {
             live.toldThrough = durable.lastTurn();
         }
         live.plan = Optional.of(new Live.Plan(durable.nativeSession().orElseThrow(), resume, covers, catchUp));

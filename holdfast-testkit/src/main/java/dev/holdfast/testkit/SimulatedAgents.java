@@ -44,6 +44,7 @@ final class SimulatedAgents {
     private final Map<String, List<Entry>> records = new HashMap<>();
     private final List<AgentProcess> processes = new ArrayList<>();
     private long counter;
+    private long newestEpoch;
 
     /** Hears what an agent does, to judge it. */
     interface Watcher {
@@ -142,6 +143,7 @@ final class SimulatedAgents {
         @Override
         public void know(KnowledgeQuestion question) {
             machine.after(shortly(), () -> {
+                newestEpoch = Math.max(newestEpoch, launch.epoch());
                 for (AgentProcess p : processes) {
                     if (!p.dead && p.session.equals(launch.session()) && p.older(launch)) {
                         p.die("reaped", true);
@@ -163,12 +165,11 @@ final class SimulatedAgents {
                     end("could not be started");
                     return;
                 }
+                if (launch.epoch() < newestEpoch) {
+                    end("a newer owner has the session: its lease fences this start");
+                    return;
+                }
                 if (processes.stream().anyMatch(p -> !p.dead && p.session.equals(launch.session()))) {
-                    if (processes.stream()
-                            .anyMatch(p -> !p.dead && p.session.equals(launch.session()) && !p.older(launch))) {
-                        end("a newer owner's agent lives");
-                        return;
-                    }
                     watcher.violation("O1: an agent of " + launch.session() + " is started while another lives");
                 }
                 var p = new AgentProcess(launch, this, plan);
