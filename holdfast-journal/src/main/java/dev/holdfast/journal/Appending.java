@@ -95,8 +95,7 @@ final class Appending extends Write<Appended> {
     }
 
     private JournalException refused(String why) {
-        return new JournalException(
-                Problem.FAILED, "a batch of session '" + session + "' was not appended: " + why);
+        return new JournalException(Problem.FAILED, "a batch of session '" + session + "' was not appended: " + why);
     }
 
     /** Columns that have an index are written only when they change: each costs a page of its index per commit. */
@@ -185,7 +184,8 @@ final class Appending extends Write<Appended> {
 
     @Override
     long bytes() {
-        long sum = batch.snapshot().map(snapshot -> (long) snapshot.body().length).orElse(0L);
+        long sum =
+                batch.snapshot().map(snapshot -> (long) snapshot.body().length).orElse(0L);
         for (EventRecord event : batch.events()) {
             sum += event.body().length;
         }

@@ -12,6 +12,7 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** A row of table {@code arrival} without its body. */
+@SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never changed and never compared
 record ArrivalRow(
         long sid,
         long number,

@@ -101,7 +101,8 @@ final class Committer {
     }
 
     /** The reason why nothing is done any more; null while the committer works. */
-    @Nullable JournalException ended() {
+    @Nullable
+    JournalException ended() {
         lock.lock();
         try {
             return ended == null && closing ? closed() : ended;

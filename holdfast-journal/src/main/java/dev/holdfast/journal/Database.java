@@ -126,7 +126,8 @@ final class Database {
                     Problem.DAMAGED,
                     "the database in " + directory + " has lost commits " + (commit + 1) + " to " + head.getAsLong()
                             + ", which were acknowledged." + log
-                            + " Nothing was changed: restore " + DataDirectory.database(directory).getFileName()
+                            + " Nothing was changed: restore "
+                            + DataDirectory.database(directory).getFileName()
                             + " and its -wal file as they were. " + HeadFile.acceptance(file));
         }
         return format;

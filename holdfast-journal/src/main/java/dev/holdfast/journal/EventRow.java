@@ -39,8 +39,8 @@ final class EventRow {
         long seq = row.getLong(1);
         long epoch = row.getLong(2);
         long at = row.getLong(3);
-        EventRecord event = new EventRecord(
-                row.getString(4), row.getInt(5), Statements.maybe(row, 6), Statements.bytes(row, 8));
+        EventRecord event =
+                new EventRecord(row.getString(4), row.getInt(5), Statements.maybe(row, 6), Statements.bytes(row, 8));
         if (crc(sid, seq, epoch, at, event) != row.getLong(7)) {
             throw Damage.of("journal", session, seq, "the event is not what was written");
         }
@@ -48,8 +48,7 @@ final class EventRow {
     }
 
     static SnapshotRecord readSnapshot(ResultSet row, long sid, String session) throws SQLException {
-        SnapshotRecord snapshot =
-                new SnapshotRecord(row.getLong(1), row.getInt(2), Statements.bytes(row, 4));
+        SnapshotRecord snapshot = new SnapshotRecord(row.getLong(1), row.getInt(2), Statements.bytes(row, 4));
         if (crc(sid, snapshot) != row.getLong(3)) {
             throw Damage.of("snapshot", session, snapshot.seq(), "the snapshot is not what was written");
         }

@@ -24,11 +24,10 @@ final class Micros {
     /** Rounded up, for deadlines: one read back is never earlier than the one that was set. */
     static long up(Instant instant) {
         long down = of(instant);
-        return down < Long.MAX_VALUE && instant.getNano() % 1_000 != 0 ? down + 1 : down;
+        return down < Long.MAX_VALUE && toInstant(down).isBefore(instant) ? down + 1 : down;
     }
 
     static Instant toInstant(long micros) {
-        return Instant.ofEpochSecond(
-                Math.floorDiv(micros, PER_SECOND), Math.floorMod(micros, PER_SECOND) * 1_000);
+        return Instant.ofEpochSecond(Math.floorDiv(micros, PER_SECOND), Math.floorMod(micros, PER_SECOND) * 1_000);
     }
 }

@@ -29,8 +29,9 @@ final class Migrations {
                 }
                 Database.putMeta(sql, "format", Integer.toString(next));
                 if (next == 1) {
-                    sql.run("INSERT INTO meta(name, value) VALUES"
-                            + " ('store_id', CAST(lower(hex(randomblob(16))) AS BLOB)), ('commit_no', CAST('0' AS BLOB))");
+                    sql.run(
+                            "INSERT INTO meta(name, value) VALUES"
+                                    + " ('store_id', CAST(lower(hex(randomblob(16))) AS BLOB)), ('commit_no', CAST('0' AS BLOB))");
                 }
                 sql.run("COMMIT");
             } catch (SQLException e) {

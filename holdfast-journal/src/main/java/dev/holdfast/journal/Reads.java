@@ -60,8 +60,8 @@ final class Reads {
         return events(sql, session, extent(sql, session), Math.max(0, after), max);
     }
 
-    private static List<StoredEvent> events(
-            Statements sql, SessionName session, Extent extent, long after, int max) throws SQLException {
+    private static List<StoredEvent> events(Statements sql, SessionName session, Extent extent, long after, int max)
+            throws SQLException {
         List<StoredEvent> page = new ArrayList<>();
         PreparedStatement select = sql.bind(
                 "SELECT " + EventRow.COLUMNS + " FROM journal WHERE sid = ? AND seq > ? ORDER BY seq LIMIT ?",
@@ -141,8 +141,7 @@ final class Reads {
     private static void noGap(String table, SessionName session, long after, int found, int max, long last) {
         long expected = Math.min(max, Math.max(0, last - after));
         if (found < expected) {
-            throw Damage.of(
-                    table, session.value(), after + found + 1, "the row is missing, there should be " + last);
+            throw Damage.of(table, session.value(), after + found + 1, "the row is missing, there should be " + last);
         }
     }
 
@@ -240,7 +239,8 @@ final class Reads {
             }
             SnapshotRecord snapshot = EventRow.readSnapshot(row, extent.sid, session.value());
             if (snapshot.seq() > extent.seq) {
-                throw Damage.of("snapshot", session.value(), snapshot.seq(), "there are only " + extent.seq + " events");
+                throw Damage.of(
+                        "snapshot", session.value(), snapshot.seq(), "there are only " + extent.seq + " events");
             }
             return Optional.of(snapshot);
         } catch (JournalException e) {

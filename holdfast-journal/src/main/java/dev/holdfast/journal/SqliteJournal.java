@@ -15,6 +15,7 @@ import dev.holdfast.StoredEvent;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
@@ -198,7 +199,7 @@ public final class SqliteJournal implements Journal {
         Path path = directory.path();
         Path head = DataDirectory.head(path);
         DataDirectory.createPrivately(head);
-        Files.write(head, new byte[Long.BYTES], java.nio.file.StandardOpenOption.DSYNC);
+        Files.write(head, new byte[Long.BYTES], StandardOpenOption.WRITE, StandardOpenOption.DSYNC);
         directory.force();
         DataDirectory.createPrivately(DataDirectory.database(path));
         directory.force();
@@ -223,8 +224,11 @@ public final class SqliteJournal implements Journal {
                         "the -wal file of " + DataDirectory.database(path) + " is missing and the database alone is not"
                                 + " whole: " + String.join("; ", found.problems()));
             }
-            LOG.warn("the -wal file of {} was missing; all {} arrivals and {} events were checked and are whole",
-                    DataDirectory.database(path), found.arrivals(), found.events());
+            LOG.warn(
+                    "the -wal file of {} was missing; all {} arrivals and {} events were checked and are whole",
+                    DataDirectory.database(path),
+                    found.arrivals(),
+                    found.events());
         }
     }
 

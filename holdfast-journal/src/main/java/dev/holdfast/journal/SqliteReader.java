@@ -49,9 +49,7 @@ public final class SqliteReader implements JournalReader {
     }
 
     private @Nullable JournalException ended() {
-        return closed.get()
-                ? new JournalException(Problem.STOPPED, "the reader of " + directory + " is closed")
-                : null;
+        return closed.get() ? new JournalException(Problem.STOPPED, "the reader of " + directory + " is closed") : null;
     }
 
     private static <R> R now(CompletionStage<R> stage) {
@@ -99,8 +97,7 @@ public final class SqliteReader implements JournalReader {
         public boolean stillUntouched() {
             try {
                 Path wal = DataDirectory.wal(directory);
-                return !Files.exists(DataDirectory.shm(directory))
-                        && (!Files.exists(wal) || Files.size(wal) == 0);
+                return !Files.exists(DataDirectory.shm(directory)) && (!Files.exists(wal) || Files.size(wal) == 0);
             } catch (IOException e) {
                 return false;
             }

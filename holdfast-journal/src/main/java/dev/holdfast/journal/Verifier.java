@@ -88,8 +88,8 @@ final class Verifier {
     }
 
     private void strays(String table) throws SQLException {
-        PreparedStatement select = sql.prepare(
-                "SELECT count(*) FROM " + table + " WHERE sid NOT IN (SELECT sid FROM session)");
+        PreparedStatement select =
+                sql.prepare("SELECT count(*) FROM " + table + " WHERE sid NOT IN (SELECT sid FROM session)");
         try (ResultSet row = select.executeQuery()) {
             if (row.next() && row.getLong(1) > 0) {
                 report("table " + table + ": " + row.getLong(1) + " rows belong to no session");
@@ -176,7 +176,7 @@ final class Verifier {
                     }
                     header.withBody(Reads.body(sql, row, header, sums.name), sums.name.value());
                 } catch (JournalException e) {
-                    report(e.getMessage());
+                    report(String.valueOf(e.getMessage()));
                 }
             }
         }
@@ -200,7 +200,7 @@ final class Verifier {
                 EventRow.readSnapshot(row, sums.sid, sums.name.value());
             }
         } catch (JournalException e) {
-            report(e.getMessage());
+            report(String.valueOf(e.getMessage()));
         }
     }
 
@@ -225,7 +225,7 @@ final class Verifier {
                                 + ", the session is at " + sums.epoch);
                     }
                 } catch (JournalException e) {
-                    report(e.getMessage());
+                    report(String.valueOf(e.getMessage()));
                 }
             }
         }

@@ -87,7 +87,8 @@ final class WriteStore {
     }
 
     /** The head to read and change within this transaction; null when there is no such session. */
-    @Nullable Head find(SessionName session) throws SQLException {
+    @Nullable
+    Head find(SessionName session) throws SQLException {
         String name = session.value();
         Head head = staged.get(name);
         if (head == null) {
@@ -270,8 +271,7 @@ final class WriteStore {
 
     /** Answers the length of the log in pages. */
     private long checkpoint(String mode) throws SQLException {
-        try (ResultSet row =
-                sql.prepare("PRAGMA wal_checkpoint(" + mode + ")").executeQuery()) {
+        try (ResultSet row = sql.prepare("PRAGMA wal_checkpoint(" + mode + ")").executeQuery()) {
             return row.next() ? row.getLong(2) : 0;
         } catch (SQLException e) {
             if (Problems.isFull(e) || Problems.isBusy(e)) {
