@@ -20,6 +20,8 @@ final class Acceptance extends Write<Receipt> {
     /** Headers are read with the queue. */
     static final int HEADER_BYTES = 64 << 10;
 
+    static final String BY_KEY = "SELECT " + ArrivalRow.COLUMNS + " FROM arrival WHERE sid = ? AND key_hash = ?";
+
     private final Delivery delivery;
     private final long bodyLimit;
     private final byte[] messageId;
@@ -64,11 +66,7 @@ final class Acceptance extends Write<Receipt> {
         if (keyHash == null) {
             return Optional.empty();
         }
-        PreparedStatement select = store.sql()
-                .bind(
-                        "SELECT " + ArrivalRow.COLUMNS + " FROM arrival WHERE sid = ? AND key_hash = ?",
-                        head.sid,
-                        keyHash);
+        PreparedStatement select = store.sql().bind(BY_KEY, head.sid, keyHash);
         try (ResultSet row = select.executeQuery()) {
             if (!row.next()) {
                 return Optional.empty();

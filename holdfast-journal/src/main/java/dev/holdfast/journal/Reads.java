@@ -38,7 +38,28 @@ final class Reads {
                     + " h.epoch, h.node, h.open_turn, h.due_at, h.phase, h.phase_reason, h.turn_since, h.cost_micros,"
                     + " h.last_words FROM session s JOIN journal_head h ON h.sid = s.sid WHERE s.admission < 3";
 
+    static final String EVENTS =
+            "SELECT " + EventRow.COLUMNS + " FROM journal WHERE sid = ? AND seq > ? ORDER BY seq LIMIT ?";
+
+    static final String SESSIONS = SUMMARY + " AND s.name > ? ORDER BY s.name LIMIT ?";
+
+    static final String READY = "SELECT s.name FROM session s JOIN ("
+            + "SELECT sid, ready_at AS since, 1 AS unread FROM session WHERE ready_at IS NOT NULL"
+            + " UNION ALL SELECT sid, due_at, 0 FROM journal_head WHERE due_at <= ?"
+            + " UNION ALL SELECT sid, coalesce(turn_since, 0), 0 FROM journal_head"
+            + " WHERE open_turn IS NOT NULL) w ON w.sid = s.sid"
+            + " WHERE s.admission < 2 OR (s.admission = 2 AND w.unread = 1)"
+            + " GROUP BY s.sid ORDER BY min(w.since), s.sid LIMIT ?";
+
     private Reads() {}
+
+    static String arrivalsQuery(Selection selection) {
+        return "SELECT " + ArrivalRow.COLUMNS
+                + (selection == Selection.WITH_BODIES ? ", body" : "")
+                + " FROM arrival WHERE sid = ? AND no > ?"
+                + (selection == Selection.URGENT_HEADERS ? " AND urgent = 1" : "")
+                + " ORDER BY no LIMIT ?";
+    }
 
     /** How far a session goes, read before its rows: every row up to there is committed. */
     private record Extent(long sid, long lastArrival, long seq) {}
@@ -63,11 +84,7 @@ final class Reads {
     private static List<StoredEvent> events(Statements sql, SessionName session, Extent extent, long after, int max)
             throws SQLException {
         List<StoredEvent> page = new ArrayList<>();
-        PreparedStatement select = sql.bind(
-                "SELECT " + EventRow.COLUMNS + " FROM journal WHERE sid = ? AND seq > ? ORDER BY seq LIMIT ?",
-                extent.sid,
-                after,
-                max);
+        PreparedStatement select = sql.bind(EVENTS, extent.sid, after, max);
         long bytes = 0;
         try (ResultSet row = select.executeQuery()) {
             while (bytes < PAGE_BYTES && row.next()) {
@@ -89,12 +106,7 @@ final class Reads {
         long from = Math.max(0, after);
         boolean bodies = selection == Selection.WITH_BODIES;
         boolean urgentOnly = selection == Selection.URGENT_HEADERS;
-        PreparedStatement select = sql.bind(
-                "SELECT " + ArrivalRow.COLUMNS + (bodies ? ", body" : "") + " FROM arrival WHERE sid = ? AND no > ?"
-                        + (urgentOnly ? " AND urgent = 1" : "") + " ORDER BY no LIMIT ?",
-                extent.sid,
-                from,
-                max);
+        PreparedStatement select = sql.bind(arrivalsQuery(selection), extent.sid, from, max);
         List<Arrival> page = new ArrayList<>();
         long bytes = 0;
         try (ResultSet row = select.executeQuery()) {
@@ -146,10 +158,8 @@ final class Reads {
     }
 
     static List<SessionSummary> sessions(Statements sql, Optional<SessionName> after, int max) throws SQLException {
-        PreparedStatement select = sql.bind(
-                SUMMARY + " AND s.name > ? ORDER BY s.name LIMIT ?",
-                after.map(SessionName::value).orElse(""),
-                max);
+        PreparedStatement select =
+                sql.bind(SESSIONS, after.map(SessionName::value).orElse(""), max);
         List<SessionSummary> page = new ArrayList<>();
         try (ResultSet row = select.executeQuery()) {
             while (row.next()) {
@@ -196,16 +206,7 @@ final class Reads {
      * closed for good is ready only while something is unread: every arrival ends in one event (IN-22).
      */
     static List<SessionName> ready(Statements sql, Instant now, int max) throws SQLException {
-        PreparedStatement select = sql.bind(
-                "SELECT s.name FROM session s JOIN ("
-                        + "SELECT sid, ready_at AS since, 1 AS unread FROM session WHERE ready_at IS NOT NULL"
-                        + " UNION ALL SELECT sid, due_at, 0 FROM journal_head WHERE due_at <= ?"
-                        + " UNION ALL SELECT sid, coalesce(turn_since, 0), 0 FROM journal_head"
-                        + " WHERE open_turn IS NOT NULL) w ON w.sid = s.sid"
-                        + " WHERE s.admission < 2 OR (s.admission = 2 AND w.unread = 1)"
-                        + " GROUP BY s.sid ORDER BY min(w.since), s.sid LIMIT ?",
-                Micros.of(now),
-                max);
+        PreparedStatement select = sql.bind(READY, Micros.of(now), max);
         List<SessionName> names = new ArrayList<>();
         try (ResultSet row = select.executeQuery()) {
             while (row.next()) {

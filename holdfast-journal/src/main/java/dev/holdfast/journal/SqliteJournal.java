@@ -232,6 +232,11 @@ public final class SqliteJournal implements Journal {
         }
     }
 
+    /** Hands any write to the committer. */
+    <R> CompletionStage<R> submit(Write<R> write) {
+        return committer.submit(write);
+    }
+
     @Override
     public String storeId() {
         return storeId;
@@ -254,7 +259,7 @@ public final class SqliteJournal implements Journal {
 
     @Override
     public CompletionStage<Boolean> open(SessionName name, SessionLimits limits) {
-        return committer.submit(new Opening(name, limits));
+        return submit(new Opening(name, limits));
     }
 
     /**
@@ -268,13 +273,12 @@ public final class SqliteJournal implements Journal {
      */
     @Override
     public CompletionStage<Receipt> accept(Delivery delivery) {
-        return committer.submit(new Acceptance(delivery, options.bodyBytes()));
+        return submit(new Acceptance(delivery, options.bodyBytes()));
     }
 
     @Override
     public CompletionStage<Claim> claim(SessionName name, Node node) {
-        return committer
-                .submit(new Taking(name, node))
+        return submit(new Taking(name, node))
                 .thenCompose(epoch -> reads.read(
                         "recovering session '" + name + "'",
                         sql -> new SqliteClaim(committer, name, epoch, Reads.recovered(sql, name))));

@@ -27,6 +27,18 @@ final class Statements implements AutoCloseable {
         return known;
     }
 
+    /** Drops what is prepared. The driver ends a statement that failed, and would refuse to run it again. */
+    void forget() {
+        for (PreparedStatement statement : prepared.values()) {
+            try {
+                statement.close();
+            } catch (SQLException e) {
+                // It has failed before and is ended already.
+            }
+        }
+        prepared.clear();
+    }
+
     /** Runs a statement without parameters. */
     void run(String sql) throws SQLException {
         prepare(sql).execute();

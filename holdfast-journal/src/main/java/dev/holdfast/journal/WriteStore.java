@@ -241,10 +241,12 @@ final class WriteStore {
         staged.clear();
         arrivedAt.clear();
         cached.clear();
+        sql.forget();
         try {
             sql.run("ROLLBACK");
         } catch (SQLException e) {
             // After some errors SQLite has rolled back by itself, and says that there is nothing to roll back.
+            sql.forget();
         }
         try {
             return Database.number(sql, "commit_no", directory) == commit;
@@ -275,6 +277,7 @@ final class WriteStore {
             return row.next() ? row.getLong(2) : 0;
         } catch (SQLException e) {
             if (Problems.isFull(e) || Problems.isBusy(e)) {
+                sql.forget();
                 return 0;
             }
             throw e;
