@@ -48,13 +48,14 @@ final class Committer {
     private boolean closing;
     private @Nullable JournalException ended;
 
+    private volatile boolean clean;
     private final AtomicLong commits = new AtomicLong();
 
     Committer(WriteStore store, Path directory, JournalOptions options) {
         this.store = store;
         this.directory = directory;
         this.options = options;
-        this.thread = Thread.ofPlatform().name("holdfast-committer").daemon().unstarted(this::run);
+        this.thread = JournalThreads.committer(this::run);
     }
 
     void start() {
@@ -123,6 +124,7 @@ final class Committer {
             }
             if (!stopped()) {
                 store.checkpointAtEnd();
+                clean = true;
             }
         } catch (SQLException e) {
             stop(Problems.of(e, "folding the log into the database", directory));
@@ -136,6 +138,11 @@ final class Committer {
                 LOG.warn("the database in {} was not closed cleanly: {}", directory, e.toString());
             }
         }
+    }
+
+    /** Whether the journal was closed, with all that waited committed and the log folded; asked after the end. */
+    boolean endedCleanly() {
+        return clean;
     }
 
     private boolean stopped() {

@@ -29,17 +29,19 @@ import org.slf4j.LoggerFactory;
  * keeps a second opener in the same JVM away from the lock file, and no class of this package opens the database file
  * itself while SQLite has it open.
  */
-final class DataDirectory implements AutoCloseable {
+final class DataDirectory {
     private static final Logger LOG = LoggerFactory.getLogger(DataDirectory.class);
     private static final Set<Path> OWNED = ConcurrentHashMap.newKeySet();
     private static final String DATABASE = "journal.db";
 
     private final Path path;
     private final FileChannel lockChannel;
+    private final boolean killed;
 
-    private DataDirectory(Path path, FileChannel lockChannel) {
+    private DataDirectory(Path path, FileChannel lockChannel, boolean killed) {
         this.path = path;
         this.lockChannel = lockChannel;
+        this.killed = killed;
     }
 
     static Path database(Path directory) {
@@ -62,6 +64,11 @@ final class DataDirectory implements AutoCloseable {
         return path;
     }
 
+    /** Whether the last owner did not end by closing the store: its pid was still in the lock file. */
+    boolean killed() {
+        return killed;
+    }
+
     /** Where SQLite's native library is unpacked. */
     Path run() {
         return path.resolve("run");
@@ -78,7 +85,7 @@ final class DataDirectory implements AutoCloseable {
             }
             boolean owned = false;
             try {
-                DataDirectory result = new DataDirectory(real, lock(real));
+                DataDirectory result = lock(real);
                 Files.createDirectories(result.run(), privately(real, "rwx------"));
                 owned = true;
                 return result;
@@ -92,7 +99,7 @@ final class DataDirectory implements AutoCloseable {
         }
     }
 
-    private static FileChannel lock(Path directory) throws IOException {
+    private static DataDirectory lock(Path directory) throws IOException {
         Path file = directory.resolve("lock");
         createPrivately(file);
         FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
@@ -103,11 +110,12 @@ final class DataDirectory implements AutoCloseable {
                 String pid = Files.readString(file, StandardCharsets.US_ASCII).strip();
                 throw inUse(directory, pid.isEmpty() ? "unknown" : pid);
             }
+            boolean killed = channel.size() > 0;
             channel.truncate(0);
             byte[] pid = (ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.US_ASCII);
             channel.write(ByteBuffer.wrap(pid), 0);
             held = true;
-            return channel;
+            return new DataDirectory(directory, channel, killed);
         } finally {
             if (!held) {
                 channel.close();
@@ -182,10 +190,16 @@ final class DataDirectory implements AutoCloseable {
         }
     }
 
-    @Override
-    public void close() {
+    /**
+     * Gives the directory back.
+     *
+     * @param clean whether the store was closed as it should be; else the pid stays, and the next owner sees it
+     */
+    void release(boolean clean) {
         try {
-            lockChannel.truncate(0);
+            if (clean) {
+                lockChannel.truncate(0);
+            }
             lockChannel.close();
         } catch (IOException e) {
             LOG.warn("the lock of {} was not released cleanly: {}", path, e.toString());

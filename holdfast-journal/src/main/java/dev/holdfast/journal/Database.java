@@ -35,7 +35,17 @@ final class Database {
         config.setWalAutocheckpoint(0);
         config.setTempStore(SQLiteConfig.TempStore.MEMORY);
         config.setCacheSize(-WRITER_CACHE_KIB);
-        return new Statements(config.createConnection(url(directory, "?mode=rw")));
+        Statements sql = new Statements(config.createConnection(url(directory, "?mode=rw")));
+        try (ResultSet row = sql.prepare("PRAGMA journal_mode").executeQuery()) {
+            if (!row.next() || !row.getString(1).equals("wal")) {
+                sql.close();
+                throw new JournalException(
+                        Problem.FAILED,
+                        "the file system of " + directory + " does not let SQLite use a write-ahead log;"
+                                + " put the data directory on a local disk");
+            }
+        }
+        return sql;
     }
 
     /** A connection beside a writing one. It changes nothing but SQLite's {@code -shm} file. */

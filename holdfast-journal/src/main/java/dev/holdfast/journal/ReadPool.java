@@ -40,12 +40,7 @@ final class ReadPool implements AutoCloseable {
         this.directory = directory;
         this.ended = ended;
         this.threads = new ThreadPoolExecutor(
-                readers,
-                readers,
-                1,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(WAITING),
-                Thread.ofPlatform().name("holdfast-reader-", 1).daemon().factory());
+                readers, readers, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(WAITING), JournalThreads.readers());
         threads.allowCoreThreadTimeOut(true);
     }
 

@@ -114,7 +114,7 @@ public final class SqliteJournal implements Journal {
         } finally {
             if (!done) {
                 opened.undo();
-                directory.close();
+                directory.release(!directory.killed());
             }
         }
     }
@@ -131,7 +131,7 @@ public final class SqliteJournal implements Journal {
             if (isNew(path)) {
                 create(directory);
             } else {
-                check(path);
+                check(directory);
                 keeper = Database.reading(path);
                 Database.check(keeper, Database.head(path), path);
             }
@@ -206,27 +206,32 @@ public final class SqliteJournal implements Journal {
     }
 
     /**
-     * A clean end leaves an empty {@code -wal} file behind. Where it is missing somebody took it away, perhaps with
-     * commits in it and perhaps in the middle of a checkpoint: the whole database is checked before it is used.
+     * Checks the whole database where its log cannot be trusted to complete it: the {@code -wal} file is missing, which
+     * a clean end leaves behind empty, or the last owner was killed and the log does not begin as one. It may have held
+     * commits, and the database may have been left in the middle of a checkpoint.
      */
-    private static void check(Path path) throws SQLException {
-        if (Files.exists(DataDirectory.wal(path))) {
+    private static void check(DataDirectory directory) throws SQLException, IOException {
+        Path path = directory.path();
+        Path wal = DataDirectory.wal(path);
+        boolean missing = !Files.exists(wal);
+        if (!missing && (!directory.killed() || WalFile.begins(wal))) {
             return;
         }
         try (Statements sql = Database.readingUntouched(path)) {
             if (Database.check(sql, Database.head(path), path) == 0) {
                 return;
             }
+            String state = missing ? " is missing" : " holds nothing that SQLite would read";
             Verification found = Verifier.verify(sql, path);
             if (!found.sound()) {
                 throw new JournalException(
                         Problem.DAMAGED,
-                        "the -wal file of " + DataDirectory.database(path) + " is missing and the database alone is not"
-                                + " whole: " + String.join("; ", found.problems()));
+                        wal + state + " and the database alone is not whole: " + String.join("; ", found.problems()));
             }
             LOG.warn(
-                    "the -wal file of {} was missing; all {} arrivals and {} events were checked and are whole",
-                    DataDirectory.database(path),
+                    "{}{}; all {} arrivals and {} events were checked and are whole",
+                    wal,
+                    state,
                     found.arrivals(),
                     found.events());
         }
@@ -338,6 +343,6 @@ public final class SqliteJournal implements Journal {
         } catch (SQLException e) {
             LOG.warn("the last connection to {} was not closed cleanly: {}", directory.path(), e.toString());
         }
-        directory.close();
+        directory.release(committer.endedCleanly());
     }
 }

@@ -14,6 +14,8 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The writing connection with the heads it knows. One process owns the file, so a head read once stays true and is kept
@@ -21,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * cached heads at the commit and are forgotten at a rollback. Used by the committer's thread only.
  */
 final class WriteStore {
+    private static final Logger LOG = LoggerFactory.getLogger(WriteStore.class);
     private static final int CACHED = 20_000;
     /** Log size, in payload and estimated pages, after which it is folded into the database. */
     private static final long CHECKPOINT_BYTES = 8L << 20;
@@ -49,6 +52,7 @@ final class WriteStore {
     private long now;
     private long commit;
     private long sinceCheckpoint;
+    private long dataVersion;
     private boolean changed;
 
     WriteStore(Statements sql, HeadFile headFile, Path directory, Step step) throws SQLException {
@@ -57,6 +61,7 @@ final class WriteStore {
         this.directory = directory;
         this.step = step;
         this.commit = Database.number(sql, "commit_no", directory);
+        this.dataVersion = dataVersion();
     }
 
     Statements sql() {
@@ -84,6 +89,33 @@ final class WriteStore {
         changed = false;
         now = Micros.of(time);
         sql.run("BEGIN IMMEDIATE");
+        long found = dataVersion();
+        if (found != dataVersion) {
+            changedElsewhere();
+            dataVersion = found;
+        }
+    }
+
+    /** Changes when another connection commits. */
+    private long dataVersion() throws SQLException {
+        try (ResultSet row = sql.prepare("PRAGMA data_version").executeQuery()) {
+            return row.next() ? row.getLong(1) : 0;
+        }
+    }
+
+    /**
+     * Somebody else wrote to the database, which the lock on the directory should prevent: the lock file was deleted and
+     * a second owner came, or an operator changed something by hand. The first is the end (P3); after the second the
+     * heads are read anew.
+     */
+    private void changedElsewhere() throws SQLException {
+        long found = Database.number(sql, "commit_no", directory);
+        if (found != commit) {
+            throw new SQLException("another process has committed: the database is at commit " + found
+                    + " and this one made commit " + commit + "; find the second owner of the data directory");
+        }
+        LOG.warn("the database in {} was changed by somebody else's hand", directory);
+        cached.clear();
     }
 
     /** The head to read and change within this transaction; null when there is no such session. */

@@ -69,6 +69,7 @@ class DamageTest {
             assertThat(StoreFiles.contents(copy))
                     .as("%s: nothing is overwritten", what)
                     .isEqualTo(before);
+            assertProblem(Problem.DAMAGED, () -> SqliteJournal.at(copy), copy.toString());
             refused = true;
         }
         StoreFiles.run("rm", "-r", copy.toString());
@@ -152,6 +153,47 @@ class DamageTest {
         StoreFiles.delete(DataDirectory.head(moved));
         assertProblem(Problem.DAMAGED, () -> SqliteJournal.at(moved), "head is missing");
         assertProblem(Problem.DAMAGED, () -> SqliteJournal.readOnly(moved), "head is missing");
+    }
+
+    /**
+     * As a kill in the middle of a checkpoint leaves it: the pages of {@code meta} and others are folded into the
+     * database, the page with the last messages is not. The database alone says that no commit is missing.
+     */
+    private static void foldPartly(Path directory) {
+        byte[] wal = StoreFiles.read(DataDirectory.wal(directory));
+        int page = ByteBuffer.wrap(wal).getInt(8);
+        Map<Integer, byte[]> pages = new java.util.TreeMap<>();
+        for (int at = WAL_HEADER; at + FRAME_HEADER + page <= wal.length; at += FRAME_HEADER + page) {
+            int number = ByteBuffer.wrap(wal).getInt(at);
+            pages.put(number, Arrays.copyOfRange(wal, at + FRAME_HEADER, at + FRAME_HEADER + page));
+        }
+        pages.values()
+                .removeIf(bytes -> new String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1)
+                        .contains("message " + MESSAGES));
+        byte[] database = StoreFiles.read(DataDirectory.database(directory));
+        int last = java.util.Collections.max(pages.keySet());
+        byte[] folded = Arrays.copyOf(database, Math.max(database.length, last * page));
+        pages.forEach((number, bytes) -> System.arraycopy(bytes, 0, folded, (number - 1) * page, page));
+        StoreFiles.write(DataDirectory.database(directory), folded);
+    }
+
+    @Test
+    @Tag("LV-09")
+    void wal_unreadableAfterAKillInACheckpoint_isRefused() {
+        Path killed = killed();
+        foldPartly(killed);
+        assertThat(refusedOrWhole(killed, "log whole", copy -> {})).isFalse();
+        assertThat(refusedOrWhole(killed, "log empty", copy -> cut(copy, 0))).isTrue();
+        assertThat(refusedOrWhole(killed, "log missing", copy -> StoreFiles.delete(DataDirectory.wal(copy))))
+                .isTrue();
+        for (int at : new int[] {1, 12, 27, WAL_HEADER + 9, WAL_HEADER + 17, WAL_HEADER + 500}) {
+            boolean refused = refusedOrWhole(killed, "log garbled at " + at, copy -> {
+                byte[] bytes = StoreFiles.read(DataDirectory.wal(copy));
+                bytes[at] ^= 1;
+                StoreFiles.write(DataDirectory.wal(copy), bytes);
+            });
+            assertThat(refused).as("log garbled at %d", at).isTrue();
+        }
     }
 
     @Test

@@ -80,6 +80,29 @@ class SqliteFilesTest {
     }
 
     @Test
+    @Tag("P3")
+    void database_committedToBySomebodyElse_stopsTheJournal() {
+        Path directory = temp.resolve("data");
+        try (SqliteJournal journal = SqliteJournal.at(directory)) {
+            StoreFiles.fill(journal, 1);
+            StoreFiles.besideOwner(directory, "UPDATE meta SET value = CAST('77' AS BLOB) WHERE name = 'commit_no'");
+            JournalConformance.assertProblem(Problem.FAILED, journal.accept(StoreFiles.message("x")));
+            JournalConformance.assertProblem(Problem.STOPPED, journal.accept(StoreFiles.message("x")));
+        }
+    }
+
+    @Test
+    void database_changedByHand_isReadAnew() {
+        Path directory = temp.resolve("data");
+        try (SqliteJournal journal = SqliteJournal.at(directory)) {
+            StoreFiles.fill(journal, 1);
+            StoreFiles.besideOwner(directory, "UPDATE session SET unread_limit = 1");
+            assertThat(JournalConformance.now(journal.accept(StoreFiles.message("x"))))
+                    .isEqualTo(new dev.holdfast.Receipt.Full(1, 1, "messages"));
+        }
+    }
+
+    @Test
     @Tag("MB-17")
     @Tag("LV-07")
     void open_newerFormat_isRefusedBeforeAnythingIsWritten() {

@@ -142,6 +142,16 @@ final class StoreFiles {
         return ByteBuffer.wrap(read(DataDirectory.head(directory))).getLong();
     }
 
+    /** Changes a store that is open, as an operator's shell would. */
+    static void besideOwner(Path directory, String statement) {
+        try (Statements open = new Statements(
+                new SQLiteConfig().createConnection("jdbc:sqlite:" + DataDirectory.database(directory)))) {
+            open.run(statement);
+        } catch (SQLException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /** Changes a store that nobody has open, and leaves it as a clean end does. */
     static void sql(Path directory, String... statements) {
         try (Statements open = new Statements(
