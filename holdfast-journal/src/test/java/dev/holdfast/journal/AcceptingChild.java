@@ -24,13 +24,13 @@ final class AcceptingChild {
             }
         };
         SqliteJournal journal = SqliteJournal.open(Path.of(arguments[0]), JournalOptions.standard(), step);
-        JournalConformance.now(journal.open(StoreFiles.DESK, new SessionLimits(1_000_000, 1L << 40)));
+        JournalFixture.now(journal.open(StoreFiles.DESK, new SessionLimits(1_000_000, 1L << 40)));
         out.println("OPEN");
         for (int i = 0; i < SENDERS; i++) {
             int sender = i;
             Thread.ofPlatform().start(() -> {
                 for (int n = 0; ; n++) {
-                    Receipt receipt = JournalConformance.now(journal.accept(StoreFiles.message(sender + "/" + n)));
+                    Receipt receipt = JournalFixture.now(journal.accept(StoreFiles.message(sender + "/" + n)));
                     out.println(((Receipt.Accepted) receipt).number());
                     acknowledged.incrementAndGet();
                 }

@@ -75,7 +75,7 @@ class CrashTest {
                 List<Long> kept = StoreFiles.numbers(reopened);
                 assertThat(kept).containsAll(acknowledged).isSorted();
                 assertThat(kept.getLast()).isEqualTo(kept.size());
-                assertThat(JournalConformance.now(reopened.verify()).problems()).isEmpty();
+                assertThat(JournalFixture.now(reopened.verify()).problems()).isEmpty();
             }
         }
         assertThat(acknowledged).hasSizeGreaterThanOrEqualTo(ROUNDS * ACKNOWLEDGEMENTS);

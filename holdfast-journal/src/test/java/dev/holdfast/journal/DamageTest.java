@@ -213,7 +213,7 @@ class DamageTest {
         StoreFiles.write(DataDirectory.head(killed), new byte[8]);
         try (SqliteJournal journal = SqliteJournal.at(killed)) {
             assertThat(StoreFiles.numbers(journal)).hasSize(MESSAGES - 1);
-            assertThat(JournalConformance.now(journal.verify()).problems()).isEmpty();
+            assertThat(JournalFixture.now(journal.verify()).problems()).isEmpty();
         }
     }
 
@@ -251,15 +251,14 @@ class DamageTest {
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             StoreFiles.fill(journal, 5);
             byte[] large = "large body ".repeat(10_000).getBytes(UTF_8);
-            JournalConformance.now(journal.accept(StoreFiles.message(StoreFiles.DESK, large)));
+            JournalFixture.now(journal.accept(StoreFiles.message(StoreFiles.DESK, large)));
             SessionName other = new SessionName("other");
-            JournalConformance.now(journal.open(other, SessionLimits.standard()));
-            JournalConformance.now(journal.accept(StoreFiles.message(other, "unharmed".getBytes(UTF_8))));
-            Claim claim = JournalConformance.now(journal.claim(StoreFiles.DESK, JournalConformance.NODE));
-            JournalConformance.append(claim, JournalConformance.Draft.after(0, "first", "second"));
-            JournalConformance.append(
-                    claim, JournalConformance.Draft.after(2, "third").snapshot("state three"));
-            JournalConformance.append(claim, JournalConformance.Draft.after(3, "fourth"));
+            JournalFixture.now(journal.open(other, SessionLimits.standard()));
+            JournalFixture.now(journal.accept(StoreFiles.message(other, "unharmed".getBytes(UTF_8))));
+            Claim claim = JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE));
+            JournalFixture.append(claim, Draft.after(0, "first", "second"));
+            JournalFixture.append(claim, Draft.after(2, "third").snapshot("state three"));
+            JournalFixture.append(claim, Draft.after(3, "fourth"));
         }
         return directory;
     }
@@ -276,12 +275,12 @@ class DamageTest {
                     "table arrival",
                     "session 'order-desk'",
                     "number 3");
-            assertThat(JournalConformance.now(journal.arrivals(StoreFiles.DESK, 0, 10, Selection.HEADERS)))
+            assertThat(JournalFixture.now(journal.arrivals(StoreFiles.DESK, 0, 10, Selection.HEADERS)))
                     .as("headers do not depend on the body")
                     .hasSize(6);
-            assertThat(JournalConformance.now(journal.arrivals(new SessionName("other"), 0, 10, Selection.WITH_BODIES)))
+            assertThat(JournalFixture.now(journal.arrivals(new SessionName("other"), 0, 10, Selection.WITH_BODIES)))
                     .hasSize(1);
-            assertThat(JournalConformance.now(journal.verify()).problems())
+            assertThat(JournalFixture.now(journal.verify()).problems())
                     .singleElement()
                     .asString()
                     .contains("number 3");
@@ -295,7 +294,7 @@ class DamageTest {
         StoreFiles.flip(DataDirectory.database(directory), "large body large body");
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             assertProblem(Problem.DAMAGED, () -> StoreFiles.numbers(journal), "number 6");
-            assertThat(JournalConformance.now(journal.verify()).problems())
+            assertThat(JournalFixture.now(journal.verify()).problems())
                     .hasSize(2)
                     .anyMatch(problem -> problem.contains("table blob"));
         }
@@ -309,14 +308,14 @@ class DamageTest {
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             assertProblem(
                     Problem.DAMAGED,
-                    () -> JournalConformance.now(journal.events(StoreFiles.DESK, 0, 10)),
+                    () -> JournalFixture.now(journal.events(StoreFiles.DESK, 0, 10)),
                     "table journal",
                     "number 4");
             assertProblem(
                     Problem.DAMAGED,
-                    () -> JournalConformance.now(journal.claim(StoreFiles.DESK, JournalConformance.NODE)),
+                    () -> JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
                     "number 4");
-            assertThat(JournalConformance.now(journal.events(StoreFiles.DESK, 0, 3)))
+            assertThat(JournalFixture.now(journal.events(StoreFiles.DESK, 0, 3)))
                     .hasSize(3);
         }
     }
@@ -327,11 +326,11 @@ class DamageTest {
         Path directory = closed();
         StoreFiles.flip(DataDirectory.database(directory), "state three");
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
-            Claim.Recovered recovered = JournalConformance.now(journal.claim(StoreFiles.DESK, JournalConformance.NODE))
+            Claim.Recovered recovered = JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE))
                     .recovered();
             assertThat(recovered.snapshot()).isEmpty();
             assertThat(recovered.tail()).hasSize(4);
-            assertThat(JournalConformance.now(journal.verify()).problems())
+            assertThat(JournalFixture.now(journal.verify()).problems())
                     .singleElement()
                     .asString()
                     .contains("table snapshot");
@@ -340,7 +339,7 @@ class DamageTest {
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             assertProblem(
                     Problem.DAMAGED,
-                    () -> JournalConformance.now(journal.claim(StoreFiles.DESK, JournalConformance.NODE)),
+                    () -> JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
                     "number 1");
         }
     }
@@ -354,15 +353,15 @@ class DamageTest {
             assertProblem(Problem.DAMAGED, () -> StoreFiles.numbers(journal), "table arrival", "number 2");
             assertProblem(
                     Problem.DAMAGED,
-                    () -> JournalConformance.now(journal.events(StoreFiles.DESK, 0, 10)),
+                    () -> JournalFixture.now(journal.events(StoreFiles.DESK, 0, 10)),
                     "table journal",
                     "number 4",
                     "missing");
             assertProblem(
                     Problem.DAMAGED,
-                    () -> JournalConformance.now(journal.claim(StoreFiles.DESK, JournalConformance.NODE)),
+                    () -> JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
                     "number 4");
-            assertThat(JournalConformance.now(journal.verify()).problems())
+            assertThat(JournalFixture.now(journal.verify()).problems())
                     .anyMatch(problem -> problem.contains("numbers 2 to 2 are missing"))
                     .anyMatch(problem -> problem.contains("numbers 4 to 4 are missing"))
                     .anyMatch(problem -> problem.contains("its head counts 6"));
@@ -373,7 +372,7 @@ class DamageTest {
     void verify_ofASoundStore_countsWhatItRead() {
         Path directory = closed();
         try (SqliteReader reader = SqliteJournal.readOnly(directory)) {
-            Verification found = JournalConformance.now(reader.verify());
+            Verification found = JournalFixture.now(reader.verify());
             assertThat(found.problems()).isEmpty();
             assertThat(found.sessions()).isEqualTo(2);
             assertThat(found.arrivals()).isEqualTo(7);
@@ -399,7 +398,7 @@ class DamageTest {
         Path directory = closed();
         StoreFiles.flip(DataDirectory.database(directory), "message 1");
         try (SqliteReader reader = SqliteJournal.readOnly(directory)) {
-            assertThat(JournalConformance.now(reader.sessions(Optional.empty(), 10)))
+            assertThat(JournalFixture.now(reader.sessions(Optional.empty(), 10)))
                     .hasSize(2);
         }
     }

@@ -44,28 +44,20 @@ final class FormatSample {
 
     private static void fill(SqliteJournal journal) {
         StoreFiles.fill(journal, 2);
-        JournalConformance.now(journal.accept(JournalConformance.keyed("web-1", "with a key")));
+        JournalFixture.now(journal.accept(JournalFixture.keyed("web-1", "with a key")));
         byte[] large = "large ".repeat(12_000).getBytes(UTF_8);
-        JournalConformance.now(journal.accept(StoreFiles.message(StoreFiles.DESK, large)));
-        Claim claim = JournalConformance.now(journal.claim(StoreFiles.DESK, JournalConformance.NODE));
-        JournalConformance.append(
-                claim,
-                JournalConformance.Draft.after(0, "one", "two")
-                        .taken(1, 1, 9)
-                        .turn(7)
-                        .snapshot("state two"));
-        JournalConformance.now(journal.accept(JournalConformance.urgent(ArrivalKind.CANCEL)));
-        JournalConformance.append(
-                claim,
-                JournalConformance.Draft.after(2, "three")
-                        .taken(1, 1, 9)
-                        .turn(7)
-                        .due(Instant.parse("2026-03-01T13:00:00Z")));
-        JournalConformance.now(journal.open(CLOSED, SessionLimits.standard()));
-        Claim closed = JournalConformance.now(journal.claim(CLOSED, JournalConformance.NODE));
-        JournalConformance.append(
+        JournalFixture.now(journal.accept(StoreFiles.message(StoreFiles.DESK, large)));
+        Claim claim = JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE));
+        JournalFixture.append(
+                claim, Draft.after(0, "one", "two").taken(1, 1, 9).turn(7).snapshot("state two"));
+        JournalFixture.now(journal.accept(JournalFixture.urgent(ArrivalKind.CANCEL)));
+        JournalFixture.append(
+                claim, Draft.after(2, "three").taken(1, 1, 9).turn(7).due(Instant.parse("2026-03-01T13:00:00Z")));
+        JournalFixture.now(journal.open(CLOSED, SessionLimits.standard()));
+        Claim closed = JournalFixture.now(journal.claim(CLOSED, JournalFixture.NODE));
+        JournalFixture.append(
                 closed,
-                JournalConformance.Draft.after(0, "closed")
+                Draft.after(0, "closed")
                         .admitting(false, "over")
                         .summary(new Batch.Summary("CLOSED", "over", Optional.empty(), OptionalLong.of(5), "bye")));
     }

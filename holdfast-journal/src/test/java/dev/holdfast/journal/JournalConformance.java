@@ -2,294 +2,42 @@ package dev.holdfast.journal;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.Arrival;
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.Batch;
 import dev.holdfast.Claim;
-import dev.holdfast.Claim.Appended;
 import dev.holdfast.Delivery;
 import dev.holdfast.EventRecord;
 import dev.holdfast.Journal;
-import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
 import dev.holdfast.JournalReader.Selection;
 import dev.holdfast.MessageId;
-import dev.holdfast.Node;
 import dev.holdfast.Receipt;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
 import dev.holdfast.SessionSummary;
-import dev.holdfast.SnapshotRecord;
 import dev.holdfast.StoredEvent;
-import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link Journal} must do, whatever it is stored in. Knows the types of the API alone. */
-abstract class JournalConformance {
-    static final SessionName DESK = new SessionName("order-desk");
-    static final Node NODE = new Node("node-1");
-    static final Instant START = Instant.parse("2026-03-01T12:00:00.123456789Z");
-
-    /** The clock the journal is opened with; a test may move it. */
-    volatile Instant time = START;
-
-    Journal journal;
-
-    /** Opens the same store each time; it is closed before it is opened again. */
-    abstract Journal openStore(InstantSource clock);
-
-    @BeforeEach
-    void openTheStore() {
-        journal = openStore(() -> time);
-    }
-
-    @AfterEach
-    void closeTheStore() {
-        journal.close();
-    }
-
-    void reopen() {
-        journal.close();
-        journal = openStore(() -> time);
-    }
-
-    static <T> T now(CompletionStage<T> stage) {
-        try {
-            return stage.toCompletableFuture().get(60, TimeUnit.SECONDS);
-        } catch (java.util.concurrent.ExecutionException e) {
-            if (e.getCause() instanceof RuntimeException named) {
-                throw named;
-            }
-            throw new CompletionException(e.getCause());
-        } catch (InterruptedException | java.util.concurrent.TimeoutException e) {
-            throw new AssertionError("the stage did not complete", e);
-        }
-    }
-
-    static Delivery delivery(SessionName session, ArrivalKind kind, Optional<String> key, String body) {
-        byte[] bytes = body.getBytes(UTF_8);
-        return new Delivery(
-                session, new MessageId(UUID.randomUUID()), kind, key, bytes, ("h:" + kind).getBytes(UTF_8), bytes);
-    }
-
-    static Delivery message(String body) {
-        return delivery(DESK, ArrivalKind.MESSAGE, Optional.empty(), body);
-    }
-
-    static Delivery keyed(String key, String body) {
-        return delivery(DESK, ArrivalKind.MESSAGE, Optional.of(key), body);
-    }
-
-    static Delivery urgent(ArrivalKind kind) {
-        return delivery(DESK, kind, Optional.empty(), "");
-    }
-
-    Receipt accept(Delivery delivery) {
-        return now(journal.accept(delivery));
-    }
-
-    void open(SessionName session) {
-        now(journal.open(session, SessionLimits.standard()));
-    }
-
-    Claim claim() {
-        return now(journal.claim(DESK, NODE));
-    }
-
-    List<Arrival> arrivals(Selection selection) {
-        return now(journal.arrivals(DESK, 0, 100_000, selection));
-    }
-
-    SessionSummary summary() {
-        return now(journal.session(DESK)).orElseThrow();
-    }
-
-    static EventRecord event(String type) {
-        return new EventRecord(type, 1, OptionalLong.empty(), ("{" + type + "}").getBytes(UTF_8));
-    }
-
-    static final Batch.Summary OPEN = new Batch.Summary("OPEN", "", Optional.empty(), OptionalLong.empty(), "");
-
-    /** A batch in the making; what is not said is unchanged or absent. */
-    record Draft(
-            UUID id,
-            long expectedSeq,
-            List<EventRecord> events,
-            Optional<Batch.Admission> admission,
-            long takenThrough,
-            long done,
-            long doneBytes,
-            OptionalLong quiet,
-            Optional<Instant> due,
-            OptionalLong turn,
-            Batch.Summary summary,
-            Optional<SnapshotRecord> snapshot) {
-        static Draft after(long seq, String... types) {
-            return new Draft(
-                    UUID.randomUUID(),
-                    seq,
-                    Arrays.stream(types).map(JournalConformance::event).toList(),
-                    Optional.empty(),
-                    0,
-                    0,
-                    0,
-                    OptionalLong.empty(),
-                    Optional.empty(),
-                    OptionalLong.empty(),
-                    OPEN,
-                    Optional.empty());
-        }
-
-        Draft admitting(boolean open, String reason) {
-            return new Draft(
-                    id,
-                    expectedSeq,
-                    events,
-                    Optional.of(new Batch.Admission(open, reason)),
-                    takenThrough,
-                    done,
-                    doneBytes,
-                    quiet,
-                    due,
-                    turn,
-                    summary,
-                    snapshot);
-        }
-
-        Draft taken(long through, long count, long bytes) {
-            return new Draft(
-                    id, expectedSeq, events, admission, through, count, bytes, quiet, due, turn, summary, snapshot);
-        }
-
-        Draft quiet(long through) {
-            return new Draft(
-                    id,
-                    expectedSeq,
-                    events,
-                    admission,
-                    takenThrough,
-                    done,
-                    doneBytes,
-                    OptionalLong.of(through),
-                    due,
-                    turn,
-                    summary,
-                    snapshot);
-        }
-
-        Draft due(Instant at) {
-            return new Draft(
-                    id,
-                    expectedSeq,
-                    events,
-                    admission,
-                    takenThrough,
-                    done,
-                    doneBytes,
-                    quiet,
-                    Optional.of(at),
-                    turn,
-                    summary,
-                    snapshot);
-        }
-
-        Draft turn(long number) {
-            return new Draft(
-                    id,
-                    expectedSeq,
-                    events,
-                    admission,
-                    takenThrough,
-                    done,
-                    doneBytes,
-                    quiet,
-                    due,
-                    OptionalLong.of(number),
-                    summary,
-                    snapshot);
-        }
-
-        Draft summary(Batch.Summary next) {
-            return new Draft(
-                    id,
-                    expectedSeq,
-                    events,
-                    admission,
-                    takenThrough,
-                    done,
-                    doneBytes,
-                    quiet,
-                    due,
-                    turn,
-                    next,
-                    snapshot);
-        }
-
-        Draft snapshot(String state) {
-            SnapshotRecord record = new SnapshotRecord(expectedSeq + events.size(), 3, state.getBytes(UTF_8));
-            return new Draft(
-                    id,
-                    expectedSeq,
-                    events,
-                    admission,
-                    takenThrough,
-                    done,
-                    doneBytes,
-                    quiet,
-                    due,
-                    turn,
-                    summary,
-                    Optional.of(record));
-        }
-
-        Batch batch() {
-            return new Batch(
-                    id,
-                    expectedSeq,
-                    events,
-                    admission,
-                    takenThrough,
-                    done,
-                    doneBytes,
-                    quiet,
-                    due,
-                    turn,
-                    summary,
-                    snapshot);
-        }
-    }
-
-    static Appended append(Claim claim, Draft draft) {
-        return now(claim.append(draft.batch()));
-    }
-
-    static void assertProblem(Problem problem, CompletionStage<?> stage) {
-        assertThatThrownBy(() -> now(stage))
-                .isInstanceOfSatisfying(
-                        JournalException.class, e -> assertThat(e.problem()).isEqualTo(problem));
-    }
-
+/**
+ * What every {@link Journal} must do, whatever it is stored in: here for senders and readers, for owners in the class
+ * above it. Knows the types of the API alone.
+ */
+abstract class JournalConformance extends OwnerConformance {
     // Opening
 
     @Test
@@ -314,21 +62,13 @@ abstract class JournalConformance {
                 }))
                 .toList();
         go.countDown();
-        senders.forEach(JournalConformance::join);
-        assertThat(opened.stream().map(JournalConformance::now)).containsExactlyInAnyOrder(true, false);
-        assertThat(receipts.stream().map(JournalConformance::now)).allMatch(Receipt.Accepted.class::isInstance);
+        senders.forEach(JournalFixture::join);
+        assertThat(opened.stream().map(JournalFixture::now)).containsExactlyInAnyOrder(true, false);
+        assertThat(receipts.stream().map(JournalFixture::now)).allMatch(Receipt.Accepted.class::isInstance);
         assertThat(arrivals(Selection.WITH_BODIES))
                 .extracting(arrival -> new String(arrival.body(), UTF_8))
                 .containsExactlyInAnyOrder("from 0", "from 1");
         assertThat(now(journal.sessions(Optional.empty(), 10))).hasSize(1);
-    }
-
-    static void join(Thread thread) {
-        try {
-            thread.join();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
     }
 
     @Test
@@ -419,7 +159,7 @@ abstract class JournalConformance {
                 Draft.after(0, "closed")
                         .taken(1, 1, 5)
                         .admitting(false, "closed by its user")
-                        .summary(new Batch.Summary("CLOSED", "closed", Optional.empty(), OptionalLong.empty(), "")));
+                        .summary(Draft.closed("")));
         assertThat(accept(keyed("web-1", "hello"))).isEqualTo(expected);
         assertThat(arrivals(Selection.HEADERS)).hasSize(1);
     }
@@ -432,7 +172,7 @@ abstract class JournalConformance {
         for (int i = 0; i < 40; i++) {
             stages.add(journal.accept(keyed("same", "hello")));
         }
-        List<Receipt> receipts = stages.stream().map(JournalConformance::now).toList();
+        List<Receipt> receipts = stages.stream().map(JournalFixture::now).toList();
         assertThat(receipts.stream().filter(Receipt.Accepted.class::isInstance)).hasSize(1);
         Receipt.Accepted first = (Receipt.Accepted) receipts.getFirst();
         assertThat(receipts.stream().skip(1))
@@ -522,9 +262,7 @@ abstract class JournalConformance {
         open(DESK);
         append(
                 claim(),
-                Draft.after(0, "closed")
-                        .admitting(false, "closed by its user")
-                        .summary(new Batch.Summary("CLOSED", "", Optional.empty(), OptionalLong.empty(), "")));
+                Draft.after(0, "closed").admitting(false, "closed by its user").summary(Draft.closed("")));
         reopen();
         for (ArrivalKind kind : ArrivalKind.values()) {
             assertThat(accept(delivery(DESK, kind, Optional.empty(), "x")))
@@ -572,119 +310,6 @@ abstract class JournalConformance {
         org.awaitility.Awaitility.await().until(() -> heard.equals(Set.of(DESK, other)));
     }
 
-    // Owning
-
-    @Test
-    @Tag("P3")
-    void claim_raisesTheEpochAndFencesTheOlderClaim() {
-        open(DESK);
-        Claim first = claim();
-        assertThat(first.epoch()).isEqualTo(1);
-        assertThat(append(first, Draft.after(0, "a"))).isEqualTo(new Appended.Committed(1));
-        Claim second = now(journal.claim(DESK, new Node("node-2")));
-        assertThat(second.epoch()).isEqualTo(2);
-        assertThat(append(first, Draft.after(1, "stale"))).isEqualTo(new Appended.Fenced(2));
-        assertThat(append(second, Draft.after(1, "b"))).isEqualTo(new Appended.Committed(2));
-        now(first.resign(Optional.of(new SnapshotRecord(2, 1, "stale".getBytes(UTF_8)))));
-        reopen();
-        Claim third = claim();
-        assertThat(third.epoch()).isEqualTo(3);
-        assertThat(third.recovered().snapshot()).isEmpty();
-        assertThat(third.recovered().tail())
-                .extracting(stored -> stored.event().type())
-                .containsExactly("a", "b");
-        assertThat(third.recovered().tail()).extracting(StoredEvent::epoch).containsExactly(1L, 2L);
-        assertThat(summary().node()).isEqualTo("node-1");
-    }
-
-    @Test
-    void append_sameBatchAgain_isRecognisedAndStoredOnce() {
-        open(DESK);
-        Claim claim = claim();
-        Batch batch = Draft.after(0, "a", "b").batch();
-        assertThat(now(claim.append(batch))).isEqualTo(new Appended.Committed(2));
-        assertThat(now(claim.append(batch))).isEqualTo(new Appended.Committed(2));
-        assertThat(now(journal.events(DESK, 0, 10))).hasSize(2);
-        assertThat(append(claim, Draft.after(2, "c"))).isEqualTo(new Appended.Committed(3));
-    }
-
-    @Test
-    @Tag("P3")
-    void append_withAnotherSequenceUnderTheSameEpoch_failsAndStoresNothing() {
-        open(DESK);
-        Claim claim = claim();
-        append(claim, Draft.after(0, "a"));
-        assertProblem(Problem.FAILED, claim.append(Draft.after(0, "b").batch()));
-        assertProblem(Problem.FAILED, claim.append(Draft.after(5, "b").batch()));
-        assertThat(now(journal.events(DESK, 0, 10))).hasSize(1);
-        assertThat(append(claim, Draft.after(1, "b"))).isEqualTo(new Appended.Committed(2));
-    }
-
-    @Test
-    void append_thatContradictsTheStore_failsAndHarmsNothingElse() {
-        open(DESK);
-        accept(message("a"));
-        Claim claim = claim();
-        assertProblem(
-                Problem.FAILED, claim.append(Draft.after(0, "a").taken(2, 1, 1).batch()));
-        assertProblem(
-                Problem.FAILED, claim.append(Draft.after(0, "a").taken(1, 2, 1).batch()));
-        assertProblem(
-                Problem.FAILED, claim.append(Draft.after(0, "a").taken(1, 1, 2).batch()));
-        Batch batch = Draft.after(0, "a").snapshot("x").batch();
-        Batch wrong = new Batch(
-                batch.id(),
-                0,
-                List.of(event("a"), event("b")),
-                batch.admission(),
-                0,
-                0,
-                0,
-                OptionalLong.empty(),
-                Optional.empty(),
-                OptionalLong.empty(),
-                OPEN,
-                batch.snapshot());
-        assertProblem(Problem.FAILED, claim.append(wrong));
-        assertThat(append(claim, Draft.after(0, "a").taken(1, 1, 1))).isEqualTo(new Appended.Committed(1));
-        assertProblem(
-                Problem.FAILED, claim.append(Draft.after(1, "b").taken(0, 1, 1).batch()));
-    }
-
-    @Test
-    void claim_afterASnapshot_givesItAndTheEventsBehindIt() {
-        open(DESK);
-        Claim claim = claim();
-        append(claim, Draft.after(0, "a", "b").snapshot("state 2"));
-        append(claim, Draft.after(2, "c"));
-        reopen();
-        Claim.Recovered recovered = claim().recovered();
-        assertThat(recovered.seq()).isEqualTo(3);
-        assertThat(recovered.snapshot()).hasValueSatisfying(snapshot -> {
-            assertThat(snapshot.seq()).isEqualTo(2);
-            assertThat(snapshot.version()).isEqualTo(3);
-            assertThat(new String(snapshot.body(), UTF_8)).isEqualTo("state 2");
-        });
-        assertThat(recovered.tail()).extracting(StoredEvent::seq).containsExactly(3L);
-    }
-
-    @Test
-    void resign_keepsTheLastSnapshot_andTheClaimIsUnusable() {
-        open(DESK);
-        Claim claim = claim();
-        append(claim, Draft.after(0, "a", "b"));
-        now(claim.resign(Optional.of(new SnapshotRecord(2, 1, "asleep".getBytes(UTF_8)))));
-        assertProblem(Problem.FAILED, claim.append(Draft.after(2, "c").batch()));
-        assertProblem(Problem.FAILED, claim.resign(Optional.empty()));
-        Claim next = claim();
-        assertThat(next.recovered().snapshot())
-                .hasValueSatisfying(snapshot ->
-                        assertThat(new String(snapshot.body(), UTF_8)).isEqualTo("asleep"));
-        assertThat(next.recovered().tail()).isEmpty();
-        assertThat(next.recovered().seq()).isEqualTo(2);
-        assertThat(append(next, Draft.after(2, "c"))).isEqualTo(new Appended.Committed(3));
-    }
-
     // Reading
 
     @Test
@@ -714,21 +339,7 @@ abstract class JournalConformance {
     void events_withEveryColumn_areReadBackAsTheyWere() {
         open(DESK);
         EventRecord odd = new EventRecord("Größe\u0000", 9, OptionalLong.of(Long.MAX_VALUE), new byte[0]);
-        Draft draft = Draft.after(0, "a");
-        Batch batch = new Batch(
-                draft.id(),
-                0,
-                List.of(odd),
-                Optional.empty(),
-                0,
-                0,
-                0,
-                OptionalLong.empty(),
-                Optional.empty(),
-                OptionalLong.empty(),
-                OPEN,
-                Optional.empty());
-        now(claim().append(batch));
+        append(claim(), Draft.of(0, odd));
         EventRecord read = now(journal.events(DESK, 0, 1)).getFirst().event();
         assertThat(read.type()).isEqualTo(odd.type());
         assertThat(read.version()).isEqualTo(9);
@@ -757,7 +368,7 @@ abstract class JournalConformance {
         for (int i = 0; i < 10_000; i++) {
             stages.add(journal.accept(message("message number " + i)));
         }
-        stages.forEach(JournalConformance::now);
+        stages.forEach(JournalFixture::now);
         assertThat(accept(message("one too many"))).isInstanceOf(Receipt.Full.class);
         assertThat(accept(urgent(ArrivalKind.CANCEL))).isInstanceOf(Receipt.Accepted.class);
         reopen();
@@ -785,7 +396,7 @@ abstract class JournalConformance {
         SessionSummary fresh = summary();
         assertThat(fresh.admitting()).isTrue();
         assertThat(fresh.node()).isEmpty();
-        assertThat(fresh.summary()).isEqualTo(OPEN);
+        assertThat(fresh.summary()).isEqualTo(Draft.OPEN);
         assertThat(fresh.seq() + fresh.epoch() + fresh.lastArrival() + fresh.unread())
                 .isZero();
         accept(message("a"));
@@ -816,78 +427,6 @@ abstract class JournalConformance {
                 .hasValueSatisfying(due -> assertThat(due).isBetween(since.plusNanos(1), since.plusMillis(1)));
     }
 
-    // Ready
-
-    List<SessionName> ready() {
-        return now(journal.ready(time, 100));
-    }
-
-    @Test
-    @Tag("IN-21")
-    void ready_isMarkedByTheAcceptingCommit_andClearedOnlyByTheOwnerWhenNothingIsUnread() {
-        open(DESK);
-        assertThat(ready()).isEmpty();
-        accept(message("a"));
-        assertThat(ready()).containsExactly(DESK);
-        Claim claim = claim();
-        append(claim, Draft.after(0, "taken").taken(1, 1, 1));
-        assertThat(ready()).containsExactly(DESK);
-        accept(message("b"));
-        append(claim, Draft.after(1, "settled").taken(1, 1, 1).quiet(1));
-        assertThat(ready())
-                .as("an arrival came after the one the owner knew of")
-                .containsExactly(DESK);
-        reopen();
-        assertThat(ready()).containsExactly(DESK);
-        append(claim(), Draft.after(2, "settled").taken(2, 2, 2).quiet(2));
-        assertThat(ready()).isEmpty();
-        accept(urgent(ArrivalKind.EVICT));
-        assertThat(ready()).containsExactly(DESK);
-    }
-
-    @Test
-    @Tag("IN-21")
-    void ready_findsWhatIsDueAndWhatIsInFlight() {
-        open(DESK);
-        Claim claim = claim();
-        Instant due = START.plusSeconds(60);
-        append(claim, Draft.after(0, "waits").due(due));
-        assertThat(now(journal.ready(due.minusMillis(1), 10))).isEmpty();
-        assertThat(now(journal.ready(due.plusMillis(1), 10))).containsExactly(DESK);
-        append(claim, Draft.after(1, "turn").turn(1));
-        assertThat(ready()).containsExactly(DESK);
-        append(claim, Draft.after(2, "settled"));
-        assertThat(now(journal.ready(due.plus(Duration.ofDays(1)), 10))).isEmpty();
-    }
-
-    @Test
-    void ready_closedForGood_onlyWhileAnArrivalHasNoEvent() {
-        open(DESK);
-        accept(message("a"));
-        Claim claim = claim();
-        Batch.Summary closed = new Batch.Summary("CLOSED", "", Optional.empty(), OptionalLong.empty(), "");
-        append(
-                claim,
-                Draft.after(0, "closed").admitting(false, "closed").due(START).summary(closed));
-        assertThat(ready()).containsExactly(DESK);
-        append(
-                claim,
-                Draft.after(1, "refused").taken(1, 1, 1).quiet(1).due(START).summary(closed));
-        assertThat(ready()).isEmpty();
-    }
-
-    @Test
-    void ready_moreThanAskedFor_givesThoseThatHaveWaitedLongest() {
-        for (int i = 5; i > 0; i--) {
-            SessionName name = new SessionName("s" + i);
-            open(name);
-            time = time.plusSeconds(1);
-            accept(delivery(name, ArrivalKind.MESSAGE, Optional.empty(), "x"));
-        }
-        assertThat(now(journal.ready(time, 2))).extracting(SessionName::value).containsExactly("s5", "s4");
-        assertThat(now(journal.ready(time, 100))).hasSize(5);
-    }
-
     // Ending
 
     @Test
@@ -900,7 +439,7 @@ abstract class JournalConformance {
         }
         journal.close();
         assertThat(last).allMatch(CompletableFuture::isDone);
-        assertThat(last.stream().map(JournalConformance::now)).allMatch(Receipt.Accepted.class::isInstance);
+        assertThat(last.stream().map(JournalFixture::now)).allMatch(Receipt.Accepted.class::isInstance);
         assertProblem(Problem.STOPPED, journal.accept(message("late")));
         assertProblem(Problem.STOPPED, journal.open(DESK, SessionLimits.standard()));
         assertProblem(Problem.STOPPED, journal.claim(DESK, NODE));

@@ -59,8 +59,8 @@ class QueryPlanTest {
                 .contains("INDEX session_ready", "INDEX head_due", "INDEX head_turn")
                 .doesNotContainPattern("SCAN (session|journal_head)\\n");
         try (SqliteJournal journal = SqliteJournal.at(temp.resolve("data"))) {
-            assertThat(JournalConformance.now(journal.ready(Instant.EPOCH, 1))).isEmpty();
-            assertThat(JournalConformance.now(journal.sessions(Optional.empty(), 1)))
+            assertThat(JournalFixture.now(journal.ready(Instant.EPOCH, 1))).isEmpty();
+            assertThat(JournalFixture.now(journal.sessions(Optional.empty(), 1)))
                     .isEmpty();
         }
     }

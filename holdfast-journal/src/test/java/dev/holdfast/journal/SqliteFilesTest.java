@@ -86,8 +86,8 @@ class SqliteFilesTest {
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             StoreFiles.fill(journal, 1);
             StoreFiles.besideOwner(directory, "UPDATE meta SET value = CAST('77' AS BLOB) WHERE name = 'commit_no'");
-            JournalConformance.assertProblem(Problem.FAILED, journal.accept(StoreFiles.message("x")));
-            JournalConformance.assertProblem(Problem.STOPPED, journal.accept(StoreFiles.message("x")));
+            JournalFixture.assertProblem(Problem.FAILED, journal.accept(StoreFiles.message("x")));
+            JournalFixture.assertProblem(Problem.STOPPED, journal.accept(StoreFiles.message("x")));
         }
     }
 
@@ -97,7 +97,7 @@ class SqliteFilesTest {
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             StoreFiles.fill(journal, 1);
             StoreFiles.besideOwner(directory, "UPDATE session SET unread_limit = 1");
-            assertThat(JournalConformance.now(journal.accept(StoreFiles.message("x"))))
+            assertThat(JournalFixture.now(journal.accept(StoreFiles.message("x"))))
                     .isEqualTo(new dev.holdfast.Receipt.Full(1, 1, "messages"));
         }
     }

@@ -25,15 +25,15 @@ class SqliteReaderTest {
         try (SqliteJournal journal = SqliteJournal.at(directory);
                 SqliteReader reader = SqliteJournal.readOnly(directory)) {
             assertThat(reader.storeId()).isEqualTo(journal.storeId());
-            assertThat(JournalConformance.now(reader.sessions(Optional.empty(), 10)))
+            assertThat(JournalFixture.now(reader.sessions(Optional.empty(), 10)))
                     .isEmpty();
             StoreFiles.fill(journal, 3);
             assertThat(StoreFiles.numbers(reader)).containsExactly(1L, 2L, 3L);
-            JournalConformance.now(journal.accept(StoreFiles.message("another")));
+            JournalFixture.now(journal.accept(StoreFiles.message("another")));
             assertThat(StoreFiles.numbers(reader)).hasSize(4);
-            assertThat(JournalConformance.now(reader.session(StoreFiles.DESK)).map(SessionSummary::unread))
+            assertThat(JournalFixture.now(reader.session(StoreFiles.DESK)).map(SessionSummary::unread))
                     .hasValue(4L);
-            assertThat(JournalConformance.now(reader.verify()).problems()).isEmpty();
+            assertThat(JournalFixture.now(reader.verify()).problems()).isEmpty();
         }
     }
 
@@ -105,6 +105,6 @@ class SqliteReaderTest {
         SqliteJournal.at(directory).close();
         SqliteReader reader = SqliteJournal.readOnly(directory);
         reader.close();
-        JournalConformance.assertProblem(Problem.STOPPED, reader.session(StoreFiles.DESK));
+        JournalFixture.assertProblem(Problem.STOPPED, reader.session(StoreFiles.DESK));
     }
 }

@@ -33,16 +33,16 @@ import org.sqlite.SQLiteConfig;
 
 /** What the tests of the SQLite store do to its files, and the few calls they all make. */
 final class StoreFiles {
-    static final SessionName DESK = JournalConformance.DESK;
+    static final SessionName DESK = JournalFixture.DESK;
 
     private StoreFiles() {}
 
     /** Opens the session and accepts {@code count} messages, each in a commit of its own. */
     static List<Receipt> fill(Journal journal, int count) {
-        JournalConformance.now(journal.open(DESK, SessionLimits.standard()));
+        JournalFixture.now(journal.open(DESK, SessionLimits.standard()));
         List<Receipt> receipts = new ArrayList<>();
         for (int i = 1; i <= count; i++) {
-            receipts.add(JournalConformance.now(journal.accept(message("message " + i))));
+            receipts.add(JournalFixture.now(journal.accept(message("message " + i))));
         }
         return receipts;
     }
@@ -58,10 +58,10 @@ final class StoreFiles {
 
     static List<Long> numbers(JournalReader reader) {
         List<Long> numbers = new ArrayList<>();
-        List<Arrival> page = JournalConformance.now(reader.arrivals(DESK, 0, 10_000, Selection.WITH_BODIES));
+        List<Arrival> page = JournalFixture.now(reader.arrivals(DESK, 0, 10_000, Selection.WITH_BODIES));
         while (!page.isEmpty()) {
             page.forEach(arrival -> numbers.add(arrival.number()));
-            page = JournalConformance.now(reader.arrivals(DESK, numbers.getLast(), 10_000, Selection.WITH_BODIES));
+            page = JournalFixture.now(reader.arrivals(DESK, numbers.getLast(), 10_000, Selection.WITH_BODIES));
         }
         return numbers;
     }
