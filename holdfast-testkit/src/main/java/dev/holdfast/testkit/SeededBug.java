@@ -100,7 +100,7 @@ public enum SeededBug {
             if (this == RESEND_WITHOUT_ASKING) {
                 k = new Knowledge(k.record(), k.coversTurn(), k.askedNext(), List.of(), new Knowledge.Tail.None());
             } else if (this == NO_CATCH_UP && k.record() == Knowledge.RecordState.PRESENT) {
-                k = new Knowledge(k.record(), durable.lastSettled(), false, k.present(), k.tail());
+                k = new Knowledge(k.record(), durable.lastSettled(), List.of(), k.present(), k.tail());
             }
             return sound.decide(
                     durable, live, new Input.Reported(r.epoch(), r.incarnation(), new Report.Known(k)), now);

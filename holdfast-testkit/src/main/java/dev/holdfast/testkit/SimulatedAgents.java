@@ -225,7 +225,7 @@ final class SimulatedAgents {
         var ids = new HashSet<String>();
         entries.forEach(e -> ids.add(e.id()));
         long covers = 0;
-        boolean askedNext = false;
+        List<String> askedNext = List.of();
         var turns = new TreeMap<Long, Boolean>();
         for (TurnMark m : question.marks()) {
             boolean there = ids.containsAll(m.asked()) && (m.answered().isEmpty() || ids.contains(m.answered()));
@@ -240,13 +240,16 @@ final class SimulatedAgents {
             } else {
                 if (!gap) {
                     askedNext = question.marks().stream()
-                            .anyMatch(m -> m.turn() == turn.getKey() && ids.containsAll(m.asked()));
+                            .filter(m -> m.turn() == turn.getKey())
+                            .flatMap(m -> m.asked().stream())
+                            .filter(ids::contains)
+                            .toList();
                 }
                 gap = true;
             }
         }
         if (hole) {
-            return new Knowledge(Knowledge.RecordState.DAMAGED, 0, false, List.of(), new Knowledge.Tail.None());
+            return new Knowledge(Knowledge.RecordState.DAMAGED, 0, List.of(), List.of(), new Knowledge.Tail.None());
         }
         var present =
                 question.open().stream().filter(d -> ids.contains(d.toString())).toList();
