@@ -46,9 +46,13 @@ public sealed interface Effect {
     /**
      * Turns to tell again.
      *
-     * @param answerOnly the question of {@code from} is in the agent's memory, its answer is not
+     * @param known lines of turn {@code from} that are in the agent's memory; the rest of it is not
      */
-    record CatchUp(DeliveryId delivery, long from, long through, boolean answerOnly) {}
+    record CatchUp(DeliveryId delivery, long from, long through, List<String> known) {
+        public CatchUp {
+            known = List.copyOf(known);
+        }
+    }
 
     /**
      * One line, written once per incarnation.

@@ -1,5 +1,6 @@
 package dev.holdfast.core;
 
+import dev.holdfast.Limits;
 import dev.holdfast.StopMode;
 import java.time.Duration;
 import java.time.Instant;

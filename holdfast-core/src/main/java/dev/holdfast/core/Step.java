@@ -3,6 +3,7 @@ package dev.holdfast.core;
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.Knowledge;
+import dev.holdfast.Limits;
 import dev.holdfast.Outcome;
 import dev.holdfast.Report;
 import dev.holdfast.StopMode;
@@ -379,7 +380,8 @@ final class Step {
         var turn = durable.turn();
         long settled = durable.lastSettled();
         boolean openThere = !k.present().isEmpty();
-        boolean nothingOfOurs = settled > 0 && k.coversTurn() == 0 && !k.askedNext() && !openThere;
+        boolean nothingOfOurs =
+                settled > 0 && k.coversTurn() == 0 && k.askedNext().isEmpty() && !openThere;
         boolean resume = k.record() == Knowledge.RecordState.PRESENT
                 && durable.nativeSession().isPresent()
                 && !(openThere && holed(k))
@@ -401,10 +403,10 @@ final class Step {
         Optional<Effect.CatchUp> catchUp = Optional.empty();
         if (covers < settled) {
             var id = DeliveryIds.of(durable.seed(), durable.ids());
-            boolean answerOnly = resume && k.askedNext();
-            long from = answerOnly ? nextMark(covers).orElse(covers + 1) : covers + 1;
-            emit(new Event.CatchUpPlanned(durable.incarnation(), id, from, settled, answerOnly));
-            catchUp = Optional.of(new Effect.CatchUp(id, from, settled, answerOnly));
+            var known = resume ? k.askedNext() : List.<String>of();
+            long from = known.isEmpty() ? covers + 1 : nextMark(covers).orElse(covers + 1);
+            emit(new Event.CatchUpPlanned(durable.incarnation(), id, from, settled, known));
+            catchUp = Optional.of(new Effect.CatchUp(id, from, settled, known));
         }
         // A turn's words are told once its first line is there, whatever still has to be asked.
         boolean wordsThere = durable.turn()
@@ -566,14 +568,9 @@ final class Step {
                     case INTERRUPTED -> Outcome.CANCELLED;
                     case TURN_LIMIT -> Outcome.TURN_LIMIT;
                 };
-        settle(
-                outcome,
-                evidence,
-                r.text(),
-                ending ? turn.ending() : r.reason(),
-                r.usage(),
-                r.answerId(),
-                r.requestId());
+        var answer =
+                r.ending() == TurnResult.Ending.ANSWERED ? r.answerId() : ""; // others may leave none in the record
+        settle(outcome, evidence, r.text(), ending ? turn.ending() : r.reason(), r.usage(), answer, r.requestId());
     }
 
     /**

@@ -37,7 +37,7 @@ class CallTest extends CoreScenario {
         var id = session.turn().original().id();
         session.hostCrash();
         session.up(new Knowledge(
-                Knowledge.RecordState.PRESENT, 0, false, List.of(id), new Knowledge.Tail.Open(begun, ended)));
+                Knowledge.RecordState.PRESENT, 0, List.of(), List.of(id), new Knowledge.Tail.Open(begun, ended)));
         session.landed();
         session.busy();
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.Knowledge;
+import dev.holdfast.Limits;
 import dev.holdfast.MessageId;
 import dev.holdfast.Outcome;
 import dev.holdfast.Report;
@@ -400,7 +401,7 @@ final class CoreDriver {
 
     /** What the agent has when its record is whole and no line of an open turn is in it. */
     Knowledge remembers(long covers) {
-        return new Knowledge(Knowledge.RecordState.PRESENT, covers, false, List.of(), new Knowledge.Tail.None());
+        return new Knowledge(Knowledge.RecordState.PRESENT, covers, List.of(), List.of(), new Knowledge.Tail.None());
     }
 
     /** The record is whole and has these lines of the open turn, unanswered. */
@@ -408,7 +409,7 @@ final class CoreDriver {
         return new Knowledge(
                 Knowledge.RecordState.PRESENT,
                 newestMark(),
-                false,
+                List.of(),
                 List.of(present),
                 new Knowledge.Tail.Open(List.of(), List.of()));
     }
@@ -418,7 +419,7 @@ final class CoreDriver {
         return new Knowledge(
                 Knowledge.RecordState.PRESENT,
                 newestMark(),
-                false,
+                List.of(),
                 List.of(present),
                 new Knowledge.Tail.Answered(new TurnResult(
                         TurnResult.Ending.ANSWERED, text, "", Usage.unknown(), List.of(), "a-" + text, "", false)));

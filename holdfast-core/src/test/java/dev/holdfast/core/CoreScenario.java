@@ -1,5 +1,6 @@
 package dev.holdfast.core;
 
+import dev.holdfast.Limits;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A test class over the core that counts for the coverage of the transition tables. */

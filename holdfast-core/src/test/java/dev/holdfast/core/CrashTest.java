@@ -225,7 +225,7 @@ class CrashTest extends CoreScenario {
         var id = session.line();
         session.landed();
         session.hostCrash();
-        session.up(new Knowledge(Knowledge.RecordState.PRESENT, 0, false, List.of(id), new Knowledge.Tail.None()));
+        session.up(new Knowledge(Knowledge.RecordState.PRESENT, 0, List.of(), List.of(id), new Knowledge.Tail.None()));
 
         assertThat(session.told().orElseThrow().kind()).isEqualTo(Told.Kind.CONTINUATION);
     }

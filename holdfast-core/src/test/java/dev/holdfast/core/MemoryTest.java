@@ -3,6 +3,7 @@ package dev.holdfast.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Knowledge;
+import dev.holdfast.Limits;
 import dev.holdfast.Outcome;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -46,7 +47,7 @@ class MemoryTest extends CoreScenario {
         var catchUp = run().catchUp().orElseThrow();
         assertThat(catchUp.from()).isEqualTo(2);
         assertThat(catchUp.through()).isEqualTo(3);
-        assertThat(catchUp.answerOnly()).isFalse();
+        assertThat(catchUp.known()).isEmpty();
         session.verified();
         assertThat(session.effect(Effect.Tell.class).orElseThrow().retellFrom()).isZero();
         assertThat(session.newest(Event.IncarnationVerified.class).covers()).isEqualTo(1);
@@ -56,12 +57,13 @@ class MemoryTest extends CoreScenario {
     @Tag("TN-16")
     void answer_lost_tellsOnlyTheAnswerAgain() {
         threeTurns();
-        session.known(new Knowledge(Knowledge.RecordState.PRESENT, 2, true, List.of(), new Knowledge.Tail.None()));
+        session.known(new Knowledge(
+                Knowledge.RecordState.PRESENT, 2, List.of("a line"), List.of(), new Knowledge.Tail.None()));
 
         assertThat(run().resume()).isTrue();
         assertThat(run().catchUp().orElseThrow())
-                .extracting("from", "through", "answerOnly")
-                .containsExactly(3L, 3L, true);
+                .extracting("from", "through", "known")
+                .containsExactly(3L, 3L, List.of("a line"));
     }
 
     @Test
@@ -71,12 +73,13 @@ class MemoryTest extends CoreScenario {
         session.died();
         session.message();
         session.slotGranted();
-        session.known(new Knowledge(Knowledge.RecordState.PRESENT, 0, true, List.of(), new Knowledge.Tail.None()));
+        session.known(new Knowledge(
+                Knowledge.RecordState.PRESENT, 0, List.of("a line"), List.of(), new Knowledge.Tail.None()));
 
         assertThat(run().resume()).isTrue();
         assertThat(run().catchUp().orElseThrow())
-                .extracting("from", "through", "answerOnly")
-                .containsExactly(1L, 1L, true);
+                .extracting("from", "through", "known")
+                .containsExactly(1L, 1L, List.of("a line"));
     }
 
     @Test
@@ -117,7 +120,11 @@ class MemoryTest extends CoreScenario {
         session.landed();
         session.hostCrash();
         session.up(new Knowledge(
-                Knowledge.RecordState.DAMAGED, 1, false, List.of(id), new Knowledge.Tail.Open(List.of(), List.of())));
+                Knowledge.RecordState.DAMAGED,
+                1,
+                List.of(),
+                List.of(id),
+                new Knowledge.Tail.Open(List.of(), List.of())));
 
         assertThat(run().resume()).isFalse();
         assertThat(run().catchUp().orElseThrow()).extracting("from", "through").containsExactly(1L, 3L);
@@ -134,7 +141,11 @@ class MemoryTest extends CoreScenario {
         session.landed();
         session.hostCrash();
         session.up(new Knowledge(
-                Knowledge.RecordState.PRESENT, 1, false, List.of(id), new Knowledge.Tail.Open(List.of(), List.of())));
+                Knowledge.RecordState.PRESENT,
+                1,
+                List.of(),
+                List.of(id),
+                new Knowledge.Tail.Open(List.of(), List.of())));
 
         assertThat(run().resume()).isFalse();
         assertThat(run().catchUp().orElseThrow()).extracting("from", "through").containsExactly(1L, 3L);
@@ -237,11 +248,12 @@ class MemoryTest extends CoreScenario {
         session.died();
         session.message();
         session.slotGranted();
-        session.known(new Knowledge(Knowledge.RecordState.PRESENT, 1, true, List.of(), new Knowledge.Tail.None()));
+        session.known(new Knowledge(
+                Knowledge.RecordState.PRESENT, 1, List.of("a line"), List.of(), new Knowledge.Tail.None()));
 
         assertThat(run().catchUp().orElseThrow())
-                .extracting("from", "through", "answerOnly")
-                .containsExactly(3L, 3L, true);
+                .extracting("from", "through", "known")
+                .containsExactly(3L, 3L, List.of("a line"));
     }
 
     @Test

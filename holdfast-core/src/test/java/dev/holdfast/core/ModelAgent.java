@@ -144,17 +144,21 @@ record ModelAgent(
         var ids = new HashSet<String>();
         context.forEach(i -> ids.add(i.id()));
         long covers = 0;
-        boolean askedNext = false;
+        List<String> askedNext = List.of();
         boolean holed = false;
         boolean missing = false;
         var marks = new TreeMap<Long, List<TurnMark>>();
         question.marks().forEach(m -> marks.merge(m.turn(), List.of(m), ModelAgent::joined));
         for (var turn : marks.entrySet()) {
             boolean there = turn.getValue().stream().anyMatch(m -> whole(m, ids));
-            holed |= there && missing || turn.getValue().stream().anyMatch(m -> torn(m, ids));
+            holed |= there && missing;
             if (!there && !missing) {
                 missing = true;
-                askedNext = turn.getValue().stream().anyMatch(m -> asked(m, ids));
+                askedNext = turn.getValue().stream()
+                        .flatMap(m -> m.asked().stream())
+                        .filter(ids::contains)
+                        .distinct()
+                        .toList();
             }
             if (!missing) {
                 covers = turn.getKey();
@@ -171,17 +175,8 @@ record ModelAgent(
                 tail(present));
     }
 
-    private static boolean asked(TurnMark mark, Set<String> ids) {
-        return !mark.asked().isEmpty() && ids.containsAll(mark.asked());
-    }
-
-    /** Part of what was told in a turn is there: what is missing cannot be told in its place any more. */
-    private static boolean torn(TurnMark mark, Set<String> ids) {
-        return !asked(mark, ids) && mark.asked().stream().anyMatch(ids::contains);
-    }
-
     private static boolean whole(TurnMark mark, Set<String> ids) {
-        return asked(mark, ids) && (mark.answered().isEmpty() || ids.contains(mark.answered()));
+        return ids.containsAll(mark.asked()) && (mark.answered().isEmpty() || ids.contains(mark.answered()));
     }
 
     private Knowledge.Tail tail(List<DeliveryId> present) {

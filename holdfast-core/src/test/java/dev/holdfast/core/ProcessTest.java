@@ -2,6 +2,7 @@ package dev.holdfast.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.Limits;
 import dev.holdfast.Report;
 import dev.holdfast.StopMode;
 import java.time.Duration;

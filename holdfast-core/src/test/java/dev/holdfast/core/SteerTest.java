@@ -185,7 +185,11 @@ class SteerTest extends CoreScenario {
         session.landed();
         session.hostCrash();
         session.up(new Knowledge(
-                Knowledge.RecordState.PRESENT, 0, false, List.of(id), new Knowledge.Tail.Open(List.of(), List.of())));
+                Knowledge.RecordState.PRESENT,
+                0,
+                List.of(),
+                List.of(id),
+                new Knowledge.Tail.Open(List.of(), List.of())));
 
         assertThat(session.effect(Effect.RunAgent.class).orElseThrow().resume())
                 .as("a record that has the steer and not its turn cannot be told the turn in order")

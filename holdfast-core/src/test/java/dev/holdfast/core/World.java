@@ -1,6 +1,7 @@
 package dev.holdfast.core;
 
 import dev.holdfast.ArrivalKind;
+import dev.holdfast.Limits;
 import dev.holdfast.MessageId;
 import dev.holdfast.Report;
 import dev.holdfast.TurnResult;
@@ -42,6 +43,7 @@ final class World {
     private long read;
     private Set<Effect.Key> started = Set.of();
     private Map<Long, List<Long>> told = Map.of();
+    private Map<String, List<Long>> lines = Map.of();
     private Set<Long> opened = Set.of();
     private Set<Long> ended = Set.of();
     private long lastOpened;
@@ -70,6 +72,7 @@ final class World {
         w.read = read;
         w.started = started;
         w.told = told;
+        w.lines = lines;
         w.opened = opened;
         w.ended = ended;
         w.lastOpened = lastOpened;
@@ -269,17 +272,18 @@ final class World {
                 .map(c -> new ModelAgent.Item(
                         ModelAgent.Kind.TOLD,
                         c.delivery().toString(),
-                        wordsOf(c.answerOnly() ? c.from() + 1 : c.from(), c.through())));
+                        wordsOf(c.from(), c.through(), c.known())));
         agent = agent.started(run.nativeSession(), run.resume(), catchUp);
         contextIsRight(live.toldThrough());
         says(new Report.Verified("1", run.nativeSession()));
     }
 
-    private List<Long> wordsOf(long from, long through) {
+    private List<Long> wordsOf(long from, long through, List<String> known) {
         var words = new ArrayList<Long>();
         for (long turn = from; turn <= through; turn++) {
             words.addAll(told.getOrDefault(turn, List.of()));
         }
+        known.forEach(line -> words.removeAll(lines.getOrDefault(line, List.of())));
         return List.copyOf(words);
     }
 
@@ -373,8 +377,12 @@ final class World {
             case Event.TurnOpened e -> {
                 opened = plus(opened, e.messages());
                 e.messages().forEach(this::inOrder);
+                lines = plus(lines, e.delivery().toString(), e.messages());
             }
-            case Event.SteerPlanned e -> opened = plus(opened, List.of(e.message()));
+            case Event.SteerPlanned e -> {
+                opened = plus(opened, List.of(e.message()));
+                lines = plus(lines, e.delivery().toString(), List.of(e.message()));
+            }
             case Event.TurnSettled e -> {
                 e.messages().forEach(this::end);
                 told = new HashMap<>(told);
@@ -439,7 +447,7 @@ final class World {
         }
         var words = new ArrayList<Long>();
         if (tell.retellFrom() > 0) {
-            words.addAll(wordsOf(tell.retellFrom(), tell.turn() - 1));
+            words.addAll(wordsOf(tell.retellFrom(), tell.turn() - 1, List.of()));
         }
         tell.told().messages().forEach(m -> words.add(m.number()));
         agent = agent.write(new ModelAgent.Line(tell.told(), List.copyOf(words)));
@@ -623,6 +631,12 @@ final class World {
         var all = new ArrayList<T>(list);
         all.add(last);
         return List.copyOf(all);
+    }
+
+    private static Map<String, List<Long>> plus(Map<String, List<Long>> lines, String id, List<Taken> messages) {
+        var all = new HashMap<>(lines);
+        all.put(id, messages.stream().map(Taken::number).toList());
+        return all;
     }
 
     private static Set<Long> plus(Set<Long> numbers, List<Taken> more) {
