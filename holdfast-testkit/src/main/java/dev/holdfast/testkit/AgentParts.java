@@ -130,11 +130,10 @@ final class AgentParts {
         inTurn = false;
     }
 
-    /** Waits for the turn of a message that has been read. False when none begins within a second. */
+    /** Waits for the turn of a message that has been read. False when the agent comes to rest without one. */
     synchronized boolean waitForTurn() {
-        long deadline = machine.millis() + 1_000;
-        while (!inTurn && machine.millis() < deadline) {
-            machine.await(this, Math.max(1, deadline - machine.millis()));
+        while (!inTurn && inbox.isBusy()) {
+            machine.await(this, 2);
         }
         return inTurn;
     }

@@ -174,7 +174,7 @@ final class AgentReader {
             return;
         }
         boolean inTurn = parts.isInTurn();
-        if (parts.has(AgentQuirk.INTERRUPT_HITS_NEXT) && !inTurn && parts.inbox.hasWaiting()) {
+        if (parts.has(AgentQuirk.INTERRUPT_HITS_NEXT) && !inTurn) {
             inTurn = parts.waitForTurn();
         }
         if (inTurn) {

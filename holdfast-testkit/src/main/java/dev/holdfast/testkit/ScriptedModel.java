@@ -60,7 +60,9 @@ final class ScriptedModel {
             for (String folded : folded(message)) {
                 program.addAll(Directive.in(folded));
             }
-            addResults(message, results);
+            if (entry.isEmpty()) {
+                addResults(message, results);
+            }
         }
         return plan(program, rounds, words, results);
     }

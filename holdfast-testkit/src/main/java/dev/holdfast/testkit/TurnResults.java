@@ -99,6 +99,7 @@ final class TurnResults {
             parts.record().flush();
         }
         parts.faults.pointReached("before-result", turn);
+        parts.end();
         if (turn.noResult) {
             return;
         }
