@@ -1,5 +1,6 @@
 package dev.holdfast.core;
 
+import dev.holdfast.Limits;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

@@ -62,7 +62,8 @@ public sealed interface Effect {
     record Interrupt(Key key, long turn) implements Effect {}
 
     /** A host tool that should be running. */
-    record RunCall(Key key, long turn, long message, String callId, String idempotencyKey) implements Effect {}
+    record RunCall(Key key, long turn, long message, String callId, String tool, String idempotencyKey)
+            implements Effect {}
 
     /** The answer of a finished call, given to the agent. */
     record AnswerCall(Key key, String callId) implements Effect {}

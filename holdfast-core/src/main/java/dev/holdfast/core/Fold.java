@@ -1,5 +1,6 @@
 package dev.holdfast.core;
 
+import dev.holdfast.Limits;
 import dev.holdfast.Outcome;
 import dev.holdfast.TurnMark;
 import java.util.ArrayList;

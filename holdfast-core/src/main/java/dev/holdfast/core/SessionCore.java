@@ -1,5 +1,6 @@
 package dev.holdfast.core;
 
+import dev.holdfast.Limits;
 import dev.holdfast.StopMode;
 import java.time.Duration;
 import java.time.Instant;
@@ -103,7 +104,7 @@ final class SessionCore implements Core {
                 effects.add(new Effect.AnswerCall(key(durable, live, Effect.Kind.ANSWER_CALL, id), id));
             } else if (!ending) {
                 effects.add(new Effect.RunCall(
-                        key(durable, live, Effect.Kind.RUN_CALL, id), turn, message, id, call.key()));
+                        key(durable, live, Effect.Kind.RUN_CALL, id), turn, message, id, call.tool(), call.key()));
             }
         });
     }

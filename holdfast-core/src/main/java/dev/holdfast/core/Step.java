@@ -3,6 +3,7 @@ package dev.holdfast.core;
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.Knowledge;
+import dev.holdfast.Limits;
 import dev.holdfast.Outcome;
 import dev.holdfast.Report;
 import dev.holdfast.StopMode;

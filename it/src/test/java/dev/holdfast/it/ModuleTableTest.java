@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -52,6 +53,8 @@ final class ModuleTableTest {
     };
 
     private static final Path ROOT = Path.of(System.getProperty("holdfast.root"));
+
+    private static final Map<String, JavaClasses> IMPORTED = new ConcurrentHashMap<>();
 
     static Stream<String> modules() {
         return MAY_KNOW.keySet().stream().sorted();
@@ -165,7 +168,12 @@ final class ModuleTableTest {
                 .isEmpty();
     }
 
+    /** Each module's classes, read once: reading also resolves what they refer to in the JDK. */
     private static JavaClasses classesOf(String module) {
+        return IMPORTED.computeIfAbsent(module, ModuleTableTest::importClasses);
+    }
+
+    private static JavaClasses importClasses(String module) {
         var all = new ClassFileImporter().importPath(classFolder(module));
         return all.that(describe(
                 "types",
