@@ -42,6 +42,7 @@ final class AgentFaults {
     void perform(Directive step, Turn turn) {
         switch (step.name()) {
             case "sleep" -> turn.sleep(parts.machine, step.number(0));
+            case "gate" -> gate(step.word(), turn);
             case "busy" -> busy(step.number(1_000));
             case "crash" -> crash(step, turn);
             case "exit" -> parts.machine.end((int) step.number(1));
@@ -112,6 +113,14 @@ final class AgentFaults {
             parts.machine.signalSelf(signal);
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot send SIG" + signal + " to myself", e);
+        }
+    }
+
+    private void gate(String name, Turn turn) {
+        Gate.Shared gate = new Gate.Shared(Path.of(parts.machine.setting("GATES")), name);
+        gate.reach();
+        while (!gate.isOpen() && !turn.isAborted()) {
+            turn.sleep(parts.machine, 2);
         }
     }
 

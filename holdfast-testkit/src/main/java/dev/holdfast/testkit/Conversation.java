@@ -13,7 +13,7 @@ import java.util.Optional;
  * What a model was shown in one call: the messages in order. The only proof that a message was delivered once is that
  * it stands here once.
  *
- * <p>The same shape comes from the scripted Messages API (the real command line in front of it) and from the
+ * <p>The same shape comes from the {@link ScriptedMessagesApi} (the real command line in front of it) and from the
  * model log of the {@link ScriptedAgent}, so one assertion serves both. Immutable.
  *
  * @param messages in the order in which the model reads them

@@ -33,6 +33,7 @@ import java.util.Optional;
  * [[flood stdout|stderr BYTES]]
  * [[duplicate-result]] [[no-result]] [[late-result MS]] [[result-then-hang]] [[agent-turn]] [[background]]
  * [[grandchild SECONDS]]  a child that keeps the pipes open; [[escape SECONDS]] one in a session of its own
+ * [[gate NAME]]           waits for a test to open the gate, or for an interrupt
  * [[flush]]               writes the record out now
  * [[once KEY DIRECTIVE]]  the first time only, over all processes of one configuration directory
  * </pre>
@@ -43,9 +44,15 @@ import java.util.Optional;
  * @param modelLog where it writes down what the model was shown, one JSON object a call; read it with
  *     {@link Conversation#allIn}
  * @param scenario a file of rules, see {@link #scenario(Path)}
+ * @param gates a directory for {@code [[gate NAME]]}, see {@link #gate}
  * @param heapMegabytes the limit of its heap, at least 8
  */
-public record ScriptedAgent(AgentProfile profile, Optional<Path> modelLog, Optional<Path> scenario, int heapMegabytes) {
+public record ScriptedAgent(
+        AgentProfile profile,
+        Optional<Path> modelLog,
+        Optional<Path> scenario,
+        Optional<Path> gates,
+        int heapMegabytes) {
 
     /** A description; nothing is started. */
     public ScriptedAgent {
@@ -61,7 +68,7 @@ public record ScriptedAgent(AgentProfile profile, Optional<Path> modelLog, Optio
      * @return its description
      */
     public static ScriptedAgent of(AgentProfile profile) {
-        return new ScriptedAgent(profile, Optional.empty(), Optional.empty(), 24);
+        return new ScriptedAgent(profile, Optional.empty(), Optional.empty(), Optional.empty(), 24);
     }
 
     /** The default: like 2.1.197, and a little worse. */
@@ -76,7 +83,7 @@ public record ScriptedAgent(AgentProfile profile, Optional<Path> modelLog, Optio
      * @return a changed copy
      */
     public ScriptedAgent modelLog(Path file) {
-        return new ScriptedAgent(profile, Optional.of(file.toAbsolutePath()), scenario, heapMegabytes);
+        return new ScriptedAgent(profile, Optional.of(file.toAbsolutePath()), scenario, gates, heapMegabytes);
     }
 
     /**
@@ -87,7 +94,28 @@ public record ScriptedAgent(AgentProfile profile, Optional<Path> modelLog, Optio
      * @return a changed copy
      */
     public ScriptedAgent scenario(Path file) {
-        return new ScriptedAgent(profile, modelLog, Optional.of(file.toAbsolutePath()), heapMegabytes);
+        return new ScriptedAgent(profile, modelLog, Optional.of(file.toAbsolutePath()), gates, heapMegabytes);
+    }
+
+    /**
+     * The same with a place for its gates.
+     *
+     * @param directory must exist
+     * @return a changed copy
+     */
+    public ScriptedAgent gates(Path directory) {
+        return new ScriptedAgent(profile, modelLog, scenario, Optional.of(directory.toAbsolutePath()), heapMegabytes);
+    }
+
+    /**
+     * The gate at which the agent waits for {@code [[gate NAME]]}, until it is opened or interrupted.
+     *
+     * @param name one word
+     * @return the gate in the directory given to {@link #gates(Path)}
+     */
+    public Gate gate(String name) {
+        return new Gate.Shared(
+                gates.orElseThrow(() -> new IllegalStateException("Give a directory with gates(Path) first")), name);
     }
 
     /**
@@ -97,7 +125,7 @@ public record ScriptedAgent(AgentProfile profile, Optional<Path> modelLog, Optio
      * @return a changed copy
      */
     public ScriptedAgent heapMegabytes(int megabytes) {
-        return new ScriptedAgent(profile, modelLog, scenario, megabytes);
+        return new ScriptedAgent(profile, modelLog, scenario, gates, megabytes);
     }
 
     /**
@@ -117,6 +145,7 @@ public record ScriptedAgent(AgentProfile profile, Optional<Path> modelLog, Optio
         command.add("-Dholdfast.profile=" + profile.encode());
         modelLog.ifPresent(file -> command.add("-Dholdfast.model.log=" + file));
         scenario.ifPresent(file -> command.add("-Dholdfast.scenario=" + file));
+        gates.ifPresent(directory -> command.add("-Dholdfast.gates=" + directory));
         command.add("-cp");
         command.add(home().toString());
         command.add(ScriptedAgentMain.class.getName());
