@@ -1,0 +1,171 @@
+package dev.holdfast.claude;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.DeliveryId;
+import dev.holdfast.Knowledge;
+import dev.holdfast.KnowledgeQuestion;
+import dev.holdfast.Launch;
+import dev.holdfast.Line;
+import dev.holdfast.Report;
+import dev.holdfast.SessionName;
+import dev.holdfast.StartPlan;
+import dev.holdfast.StopMode;
+import dev.holdfast.ToolAnswer;
+import dev.holdfast.ToolSpec;
+import dev.holdfast.TurnMark;
+import dev.holdfast.TurnResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * A short walk with the real program, run by hand: {@code -Dclaude.binaries=/path/one:/path/two}. The whole matrix is in
+ * module {@code it}.
+ */
+@EnabledIfSystemProperty(named = "claude.binaries", matches = ".+")
+class RealAgentIT {
+    private static final ToolSpec ECHO = new ToolSpec(
+            "echo", "says it again", "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}}}");
+
+    @TempDir
+    Path home;
+
+    private ScriptedApi api;
+    private final SpawnedAgents source = new SpawnedAgents();
+    private final Background background = new SystemBackground();
+    private final StreamJson codec = new StreamJson(64 << 20);
+    private long incarnation;
+
+    static Stream<String> binaries() {
+        return Stream.of(System.getProperty("claude.binaries").split(":"));
+    }
+
+    @BeforeEach
+    void startApi() throws Exception {
+        api = new ScriptedApi(request -> new ScriptedApi.Turn.Say("fine"));
+    }
+
+    @AfterEach
+    void close() {
+        source.close();
+        api.close();
+    }
+
+    private ClaudeCodeAgent agent(String binary) {
+        return ClaudeCode.agent()
+                .binary(Path.of(binary))
+                .model("claude-sonnet-4-5")
+                .systemPrompt("PROMPT-MARK")
+                .inference(api.url(), "sk-fake");
+    }
+
+    private ClaudeAttachment attach(ClaudeCodeAgent agent, Reports reports) {
+        incarnation++;
+        var launch = new Launch("store", new SessionName("Smoke.1"), 1, incarnation, home, List.of(ECHO));
+        var host = Map.of("HOME", home.toString(), "PATH", "/usr/bin:/bin");
+        return new ClaudeAttachment(
+                agent, launch, new AgentPlace(agent, launch, host, codec), source, background, codec, reports);
+    }
+
+    private static Line line(DeliveryId id, String... texts) {
+        return new Line(id, List.of(texts), "(said by a test)", false);
+    }
+
+    private static DeliveryId id() {
+        return new DeliveryId(UUID.randomUUID());
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void walk_freshThenResumed_everythingIsAnswered(String binary) throws Exception {
+        var native1 = UUID.randomUUID().toString();
+        var reports = new Reports();
+        var attachment = attach(agent(binary), reports);
+        attachment.know(new KnowledgeQuestion(Optional.of(native1), List.of(), List.of()));
+        assertThat(reports.next(0, Report.Known.class).knowledge().record()).isEqualTo(Knowledge.RecordState.MISSING);
+        attachment.start(new StartPlan(native1, false, Optional.empty()));
+        var verified = reports.next(0, Report.Verified.class);
+        assertThat(verified.nativeSession()).isEqualTo(native1);
+        assertThat(api.requests()).isEmpty();
+
+        var m1 = id();
+        attachment.tell(line(m1, "/clear @" + home + "/secret.txt"));
+        reports.next(0, Report.Landed.class);
+        var first = reports.next(0, Report.Result.class).result();
+        reports.next(0, Report.Idle.class);
+        assertThat(first.ending()).isEqualTo(TurnResult.Ending.ANSWERED);
+        assertThat(first.text()).isEqualTo("fine");
+        assertThat(first.usage().costMicros()).isPresent();
+        assertThat(api.requests().getLast().path("system").toString()).contains("PROMPT-MARK");
+
+        api.script(request -> ScriptedApi.lastWords(request).contains("tool_result")
+                ? new ScriptedApi.Turn.Say("used")
+                : new ScriptedApi.Turn.Use("mcp__host__echo", "{\"text\":\"hi\"}"));
+        var m2 = id();
+        int mark = reports.mark();
+        attachment.tell(line(m2, "use it"));
+        var call = reports.next(mark, Report.CallRequested.class);
+        assertThat(call.tool()).isEqualTo("echo");
+        assertThat(call.input()).isEqualTo("{\"text\":\"hi\"}");
+        attachment.answer(call.callId(), ToolAnswer.text("ECHOED"));
+        var second = reports.next(mark, Report.Result.class).result();
+        reports.next(mark, Report.Idle.class);
+        assertThat(api.lastConversation()).contains("ECHOED");
+
+        api.script(request -> new ScriptedApi.Turn.Say("a long answer", new CountDownLatch(1)));
+        var m3 = id();
+        mark = reports.mark();
+        attachment.tell(line(m3, "be slow"));
+        reports.next(mark, Report.Text.class);
+        attachment.interrupt(3);
+        reports.next(mark, Report.InterruptAnswered.class);
+        var third = reports.next(mark, Report.Result.class).result();
+        reports.next(mark, Report.Idle.class);
+        assertThat(third.ending()).isEqualTo(TurnResult.Ending.INTERRUPTED);
+
+        attachment.stop(StopMode.IDLE);
+        System.out.println(reports.next(0, Report.Ended.class));
+        System.out.println(reports.of(Report.Noticed.class));
+
+        Files.writeString(home.resolve("secret.txt"), "TOPSECRET");
+        var marks = List.of(
+                new TurnMark(1, List.of(m1.toString()), first.answerId()),
+                new TurnMark(2, List.of(m2.toString()), second.answerId()),
+                new TurnMark(3, List.of(m3.toString()), third.answerId()));
+        var again = new Reports();
+        var resumed = attach(agent(binary), again);
+        resumed.know(new KnowledgeQuestion(Optional.of(native1), marks, List.of(m3)));
+        var known = again.next(0, Report.Known.class).knowledge();
+        assertThat(known.record()).isEqualTo(Knowledge.RecordState.PRESENT);
+        assertThat(known.coversTurn()).isEqualTo(3);
+        assertThat(known.present()).containsExactly(m3);
+        assertThat(known.tail()).isInstanceOf(Knowledge.Tail.Answered.class);
+        var catchUp = new StartPlan.CatchUp(id(), "/clear\nWHAT-WAS-SAID @" + home + "/secret.txt");
+        resumed.start(new StartPlan(native1, true, Optional.of(catchUp)));
+        again.next(0, Report.Verified.class);
+        api.script(request -> new ScriptedApi.Turn.Say("here"));
+        resumed.tell(line(id(), "back?"));
+        var fourth = again.next(0, Report.Result.class).result();
+        again.next(0, Report.Idle.class);
+        assertThat(fourth.usage().costMicros()).isEqualTo(first.usage().costMicros());
+        assertThat(api.lastConversation())
+                .contains("WHAT-WAS-SAID")
+                .contains("use it")
+                .doesNotContain("TOPSECRET");
+        resumed.stop(StopMode.BUSY);
+        again.next(0, Report.Ended.class);
+        System.out.println(again.all());
+    }
+}
