@@ -3,7 +3,6 @@ package dev.holdfast.claude;
 import dev.holdfast.Attachment;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.Knowledge;
-import dev.holdfast.Knowledge.RecordState;
 import dev.holdfast.KnowledgeQuestion;
 import dev.holdfast.Launch;
 import dev.holdfast.Line;
@@ -18,13 +17,12 @@ import dev.holdfast.claude.AgentProcess.Exit;
 import dev.holdfast.claude.ControlChannel.Answer;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
-import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -37,20 +35,11 @@ import tools.jackson.databind.node.ObjectNode;
  * spawning) runs on a thread of its own and comes back the same way. Stages and what may follow what are in
  * {@link Stage}.
  *
- * <p>A start is: spawn, greet, then one line that starts no turn. Its {@code init} shows every tool the agent has before
- * a word reaches the model (TL-01), its result shows where the cost counter stands, and its text re-tells what the agent
- * lacks (TN-16).
+ * <p>A start is: spawn, greet, check the tools with one line that starts no turn ({@link ToolCheck}).
  */
 final class ClaudeAttachment implements Attachment {
     private static final Duration SILENT_END = Duration.ofSeconds(5);
     private static final int HISTORY_MAX = 16;
-    private static final String NEUTRAL_NOTE = "The host has attached this session. Nothing to answer.";
-
-    private enum Refusal {
-        NONE,
-        NO_SUCH_SESSION,
-        IN_USE
-    }
 
     private final ClaudeCodeAgent agent;
     private final Launch launch;
@@ -66,21 +55,13 @@ final class ClaudeAttachment implements Attachment {
     private Stage stage = Stage.NEW;
     private Knowledge knowledge = Knowledge.nothing();
     private @Nullable StartPlan plan;
-    private String nativeSession = "";
-    private boolean resuming;
-    private final Set<String> triedStarts = new LinkedHashSet<>();
+    private @Nullable StartChoice choice;
     private OptionalLong startDue = OptionalLong.empty();
     private OptionalLong silentEndDue = OptionalLong.empty();
     private OptionalLong alarm = OptionalLong.empty();
 
-    private @Nullable Connection connection;
-    private Conversation conversation;
-    private DeliveryId probe;
-    private Frame.@Nullable Init probeInit;
-    private boolean probeAnswered;
-    private boolean probeSeenBefore;
+    private @Nullable Life life;
     private boolean verified;
-    private Refusal refusal = Refusal.NONE;
     private StopMode stopMode = StopMode.IDLE;
     private String endReason = "";
     private String endFatal = "";
@@ -101,12 +82,6 @@ final class ClaudeAttachment implements Attachment {
         this.codec = codec;
         this.outbox = new Outbox(sink);
         this.deadlines = agent.deadlines();
-        this.conversation = newConversation();
-        this.probe = new DeliveryId(background.newId());
-    }
-
-    private Conversation newConversation() {
-        return new Conversation(deadlines, this::report, background::nanoTime);
     }
 
     // ---- the caller's side
@@ -122,13 +97,10 @@ final class ClaudeAttachment implements Attachment {
     @Override
     public void start(StartPlan wish) {
         serially(() -> {
-            plan = wish;
-            nativeSession = wish.nativeSession();
-            resuming = wish.resume();
-            wish.catchUp().ifPresent(catchUp -> probe = catchUp.id());
             move(Stage.SPAWNING, "asked");
+            plan = wish;
             startDue = OptionalLong.of(background.nanoTime() + deadlines.start().toNanos());
-            spawn();
+            spawn(new StartChoice(wish, knowledge, () -> background.newId().toString()));
         });
     }
 
@@ -140,31 +112,26 @@ final class ClaudeAttachment implements Attachment {
                 return;
             }
             require(Stage.READY, "told a line");
-            conversation.told(line.id());
-            link().send(codec.userLine(line), false);
+            Life now = current();
+            now.conversation.told(line.id());
+            now.connection.send(codec.userLine(line), false);
         });
     }
 
     @Override
     public void interrupt(long turn) {
         serially(() -> {
-            if (stage != Stage.READY) {
-                return;
+            if (stage == Stage.READY) {
+                current().interrupts.ask();
             }
-            link().control()
-                    .ask(
-                            ControlChannel.request("interrupt"),
-                            background.nanoTime(),
-                            deadlines.interrupt(),
-                            this::interruptAnswered);
         });
     }
 
     @Override
     public void answer(String callId, ToolAnswer answer) {
         serially(() -> {
-            if (connection != null) {
-                connection.tools().answer(callId, answer);
+            if (life != null) {
+                life.connection.tools().answer(callId, answer);
             }
         });
     }
@@ -215,25 +182,21 @@ final class ClaudeAttachment implements Attachment {
 
     // ---- start
 
-    private void spawn() {
-        triedStarts.add(startKey());
-        String session = nativeSession;
-        boolean resume = resuming;
+    private void spawn(StartChoice way) {
+        choice = way;
+        String session = way.nativeSession();
+        boolean resume = way.resume();
         background.run(threadName("start"), () -> spawn(session, resume));
-    }
-
-    private String startKey() {
-        return (resuming ? "resume " : "create ") + nativeSession;
     }
 
     /** On a thread of its own. */
     private void spawn(String session, boolean resume) {
-        var life = new Life();
         try {
             Command command = place.command(session, resume);
-            serially(() -> adopt(life));
-            AgentProcess process = source.start(command, launch, life);
-            serially(() -> spawned(life, process));
+            var begun = new Life();
+            serially(() -> life = begun);
+            AgentProcess process = source.start(command, launch, begun);
+            serially(() -> spawned(begun, process));
         } catch (CannotStart e) {
             serially(() -> end(String.valueOf(e.getMessage()), e.fatal(), ""));
         } catch (RuntimeException e) {
@@ -241,31 +204,20 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
-    private void adopt(Life life) {
-        connection = life.connection;
-        conversation = newConversation();
-        probeInit = null;
-        probeAnswered = false;
-        refusal = Refusal.NONE;
-    }
-
-    private void spawned(Life life, AgentProcess process) {
-        if (life.over) {
+    private void spawned(Life begun, AgentProcess process) {
+        if (begun.over) {
             return;
         }
-        life.connection.attach(process);
+        begun.connection.attach(process);
         report(new Report.Started(process.pid()));
-        if (stage == Stage.STOPPING) {
-            process.stop(stopMode);
-            return;
-        }
         if (stage != Stage.SPAWNING) {
+            process.stop(stopMode);
             return;
         }
         move(Stage.GREETING, "pid " + process.pid());
         ObjectNode hello = ControlChannel.request("initialize");
         agent.systemPrompt().ifPresent(prompt -> hello.put("systemPrompt", prompt));
-        life.connection.control().ask(hello, background.nanoTime(), deadlines.start(), this::greeted);
+        begun.connection.control().ask(hello, background.nanoTime(), deadlines.start(), this::greeted);
     }
 
     private void greeted(Answer answer) {
@@ -291,61 +243,37 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
+    private void sendProbe() {
+        Life now = current();
+        now.connection.send(now.check.line(codec), false);
+    }
+
     private static boolean loggedOut(JsonNode account) {
         return StreamJson.text(account, "tokenSource").equals("none")
                 && StreamJson.text(account, "apiProvider").equals("firstParty")
                 && StreamJson.text(account, "apiKeySource").isEmpty();
     }
 
-    private void sendProbe() {
-        boolean telling = plan != null && plan.catchUp().isPresent() && !probeSeenBefore;
-        List<String> texts = telling && plan != null
-                ? plan.catchUp().map(StartPlan.CatchUp::text).stream().toList()
-                : List.of();
-        link().send(codec.probeLine(probe, texts, NEUTRAL_NOTE), false);
-    }
-
-    /** Takes a frame before the tool list was found right; nothing of it goes on. */
-    private void probing(Frame frame) {
-        conversation.beforeVerified(frame);
-        boolean idle = frame instanceof Frame.State state && state.state().equals("idle");
-        switch (frame) {
-            case Frame.Init init -> {
-                probeInit = init;
-                checkTools(init);
+    /** Takes a frame before the tools were found right; nothing of it goes on. */
+    private void checking(Frame frame) {
+        Life now = current();
+        now.conversation.beforeVerified(frame);
+        boolean mute = !now.conversation.announcesStates();
+        switch (now.check.take(frame, now.connection.tools().listed(), mute)) {
+            case ToolCheck.Finding.Nothing nothing -> {}
+            case ToolCheck.Finding.Again again -> {
+                report(new Report.Noticed("deduplicated", again.known().toString()));
+                sendProbe();
             }
-            case Frame.Result result -> probeResult(result);
-            default -> {}
-        }
-        if (stage != Stage.PROBING) {
-            return;
-        }
-        if (idle && probeInit == null && !probeSeenBefore) {
-            probeAgain();
-        } else if (probeInit != null && probeAnswered && (idle || !conversation.announcesStates())) {
-            ready(probeInit);
-        }
-    }
-
-    /** The agent knew the line's id from before and showed nothing; its text is remembered, so another line will do. */
-    private void probeAgain() {
-        report(new Report.Noticed("deduplicated", probe.toString()));
-        probeSeenBefore = true;
-        probe = new DeliveryId(background.newId());
-        sendProbe();
-    }
-
-    private void probeResult(Frame.Result result) {
-        if (result.error()) {
-            String why = result.errors().isEmpty() ? result.text() : String.join("; ", result.errors());
-            noteRefusal(why);
-            if (endReason.isEmpty() && refusal == Refusal.NONE) {
-                endReason = "the agent failed at its start: " + why;
+            case ToolCheck.Finding.Right right -> ready(right.init());
+            case ToolCheck.Finding.Wrong wrong -> mismatch(wrong.difference());
+            case ToolCheck.Finding.Unsuited unsuited ->
+                fail("wrong_version", "this version of Claude Code answers a line that asks for no answer; update it");
+            case ToolCheck.Finding.Failed failed -> {
+                if (choice == null || !choice.refusedIn(failed.why())) {
+                    endReason = "the agent failed at its start: " + failed.why();
+                }
             }
-        } else if (stage == Stage.PROBING && result.turns() > 0) {
-            fail("wrong_version", "this version of Claude Code answers a line that asks for no answer; update it");
-        } else {
-            probeAnswered = true;
         }
     }
 
@@ -353,56 +281,39 @@ final class ClaudeAttachment implements Attachment {
         verified = true;
         startDue = OptionalLong.empty();
         move(Stage.READY, init.version());
-        link().tools().open();
+        current().connection.tools().open();
         report(new Report.Verified(init.version(), init.session()));
     }
 
-    // ---- the tool list
-
-    private void checkTools(Frame.Init init) {
-        Set<String> bound = link().tools().listed();
-        var missing = new ArrayList<String>();
-        bound.stream().filter(tool -> !init.tools().contains(tool)).forEach(missing::add);
-        var surplus = new ArrayList<String>();
-        init.tools().stream().filter(tool -> !bound.contains(tool)).forEach(surplus::add);
-        init.servers().stream()
-                .filter(name -> !name.equals(HostTools.SERVER))
-                .forEach(name -> surplus.add("server " + name));
-        init.plugins().forEach(name -> surplus.add("plugin " + name));
-        init.skills().forEach(name -> surplus.add("skill " + name));
-        if (missing.isEmpty() && surplus.isEmpty()) {
-            return;
-        }
+    private void mismatch(ToolCheck.Difference difference) {
         verified = false;
-        report(new Report.Mismatch(missing, surplus));
-        fail("tools_mismatch", "the agent's tools are not the bound ones: missing " + missing + ", surplus " + surplus);
+        current().connection.tools().close();
+        report(new Report.Mismatch(difference.missing(), difference.surplus()));
+        fail(
+                "tools_mismatch",
+                "the agent's tools are not the bound ones: missing " + difference.missing() + ", surplus "
+                        + difference.surplus());
     }
-
-    // ---- frames
 
     private void frame(Frame frame) {
-        if (verified) {
-            if (frame instanceof Frame.Init init) {
-                checkTools(init);
+        Life now = current();
+        if (!verified) {
+            if (stage == Stage.GREETING || stage == Stage.PROBING) {
+                checking(frame);
             }
-            if (verified) {
-                conversation.frame(frame);
-            }
-        } else if (stage == Stage.GREETING || stage == Stage.PROBING) {
-            probing(frame);
+            return;
         }
-    }
-
-    private void interruptAnswered(Answer answer) {
-        switch (answer) {
-            case Answer.Success success -> report(new Report.InterruptAnswered());
-            case Answer.Refused refused -> {
-                report(new Report.Noticed("interrupt_refused", refused.error()));
-                report(new Report.InterruptAnswered());
+        if (frame instanceof Frame.Init init) {
+            var difference = ToolCheck.difference(init, now.connection.tools().listed());
+            if (!difference.none()) {
+                mismatch(difference);
+                return;
             }
-            case Answer.Expired expired -> report(new Report.Breached("interrupt"));
-            case Answer.Closed closed -> {}
+            now.interrupts.turnBegan();
+        } else if (frame instanceof Frame.State state && state.resting()) {
+            now.interrupts.rested();
         }
+        now.conversation.frame(frame);
     }
 
     // ---- the end
@@ -420,27 +331,20 @@ final class ClaudeAttachment implements Attachment {
         }
         move(Stage.STOPPING, why);
         startDue = OptionalLong.empty();
-        AgentProcess process = link().process();
+        AgentProcess process = current().connection.process();
         if (process != null) {
             process.stop(mode);
         }
     }
 
-    private void outputEnded(Life life) {
-        life.connection.close("the agent's output has ended");
+    private void outputEnded(Life ended) {
+        ended.connection.close("the agent's output has ended");
         silentEndDue = OptionalLong.of(background.nanoTime() + SILENT_END.toNanos());
     }
 
     private void gone(Exit exit) {
-        noteRefusal(exit.stderrTail());
         boolean starting = stage == Stage.GREETING || stage == Stage.PROBING || stage == Stage.SPAWNING;
-        if (starting && endReason.isEmpty() && refusal != Refusal.NONE && otherStart()) {
-            report(new Report.Noticed("start_refused", exit.stderrTail().strip()));
-            silentEndDue = OptionalLong.empty();
-            if (stage != Stage.SPAWNING) {
-                move(Stage.SPAWNING, "again: " + startKey());
-            }
-            spawn();
+        if (starting && endReason.isEmpty() && startOtherwise(exit)) {
             return;
         }
         if (endFatal.isEmpty() && starting && exit.stderrTail().contains("unknown option")) {
@@ -451,37 +355,32 @@ final class ClaudeAttachment implements Attachment {
         end(exit.allDead() ? why : why + "; something it had started is still alive", endFatal, exit.stderrTail());
     }
 
-    private void noteRefusal(String said) {
-        if (said.contains("No conversation found")) {
-            refusal = Refusal.NO_SUCH_SESSION;
-        } else if (said.contains("is already in use")) {
-            refusal = Refusal.IN_USE;
-        }
-    }
-
-    /**
-     * Chooses the other way to start, once each (HS-06). A memory that was read and is now refused is not replaced by an
-     * empty one here: that must be asked for with what is to be re-told. A record nobody knows of is left alone: a fresh
-     * start over it takes a new id.
-     */
-    private boolean otherStart() {
-        boolean remembered = knowledge.coversTurn() > 0 || !knowledge.present().isEmpty();
-        if (refusal == Refusal.NO_SUCH_SESSION && resuming && !remembered) {
-            resuming = false;
-        } else if (refusal == Refusal.IN_USE && !resuming && knowledge.record() != RecordState.PRESENT) {
-            nativeSession = background.newId().toString();
-        } else {
+    private boolean startOtherwise(Exit exit) {
+        StartChoice now = choice;
+        if (now == null) {
             return false;
         }
-        return triedStarts.size() < 3 && !triedStarts.contains(startKey());
+        now.refusedIn(exit.stderrTail());
+        String before = now.toString();
+        if (!now.another()) {
+            return false;
+        }
+        report(new Report.Noticed(
+                "start_refused", before + ": " + exit.stderrTail().strip() + "; trying to " + now));
+        silentEndDue = OptionalLong.empty();
+        if (stage != Stage.SPAWNING) {
+            move(Stage.SPAWNING, "again: " + now);
+        }
+        spawn(now);
+        return true;
     }
 
     private void end(String why, String fatal, String stderrTail) {
         if (stage == Stage.ENDED) {
             return;
         }
-        if (connection != null) {
-            connection.close("the agent is gone");
+        if (life != null) {
+            life.connection.close("the agent is gone");
         }
         move(Stage.ENDED, why);
         report(new Report.Ended(why, fatal, stderrTail));
@@ -503,10 +402,9 @@ final class ClaudeAttachment implements Attachment {
             silentEndDue = OptionalLong.empty();
             stopProcess(StopMode.BUSY, "the output has ended and the process lives");
         }
-        if (connection != null) {
-            connection.control().expire(now);
+        if (life != null) {
+            life.expire(now);
         }
-        conversation.vigil().breached(now).ifPresent(name -> report(new Report.Breached(name)));
     }
 
     private void startTooSlow() {
@@ -531,11 +429,8 @@ final class ClaudeAttachment implements Attachment {
             return;
         }
         long now = background.nanoTime();
-        OptionalLong control =
-                connection == null ? OptionalLong.empty() : connection.control().dueNanos();
-        OptionalLong nearest = List.of(
-                        startDue, silentEndDue, control, conversation.vigil().dueNanos())
-                .stream()
+        OptionalLong nearest = Stream.concat(
+                        Stream.of(startDue, silentEndDue), life == null ? Stream.of() : life.dueNanos())
                 .flatMapToLong(due -> due.isPresent() ? LongStream.of(due.getAsLong() - now) : LongStream.empty())
                 .min();
         if (nearest.isPresent() && (alarm.isEmpty() || now + nearest.getAsLong() - alarm.getAsLong() < 0)) {
@@ -582,19 +477,27 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
-    private Connection link() {
-        Connection now = connection;
+    private Life current() {
+        Life now = life;
         if (now == null) {
             throw new IllegalStateException("the attachment of session '" + launch.session() + "' has no process yet");
         }
         return now;
     }
 
+    private Optional<StartPlan.CatchUp> retelling() {
+        return plan == null ? Optional.empty() : plan.catchUp();
+    }
+
+    private DeliveryId newId() {
+        return new DeliveryId(background.newId());
+    }
+
     private String threadName(String what) {
         return "holdfast-claude-" + what + "-" + launch.session();
     }
 
-    /** One process of this incarnation, as its threads tell of it; one that was replaced is not listened to. */
+    /** One process of this incarnation and what is known of it; one that was replaced is not listened to. */
     private final class Life implements AgentProcess.Listener {
         private final Connection connection = new Connection(
                 codec,
@@ -602,12 +505,36 @@ final class ClaudeAttachment implements Attachment {
                 new LinkedHashSet<>(agent.builtinTools()),
                 ClaudeAttachment.this::frame,
                 ClaudeAttachment.this::report);
-
+        private final Conversation conversation =
+                new Conversation(deadlines, ClaudeAttachment.this::report, background::nanoTime);
+        private final Interrupts interrupts = new Interrupts(
+                connection.control(),
+                conversation,
+                deadlines.interrupt(),
+                ClaudeAttachment.this::report,
+                background::nanoTime);
+        private final ToolCheck check = new ToolCheck(
+                retelling().map(StartPlan.CatchUp::id).orElseGet(ClaudeAttachment.this::newId),
+                retelling().map(StartPlan.CatchUp::text),
+                ClaudeAttachment.this::newId);
         private boolean over;
+
+        private void expire(long now) {
+            connection.control().expire(now);
+            interrupts.expire(now);
+            conversation.vigil().breached(now).ifPresent(name -> report(new Report.Breached(name)));
+        }
+
+        private Stream<OptionalLong> dueNanos() {
+            return Stream.of(
+                    connection.control().dueNanos(),
+                    interrupts.dueNanos(),
+                    conversation.vigil().dueNanos());
+        }
 
         private void heard(Runnable what) {
             serially(() -> {
-                if (ClaudeAttachment.this.connection == connection) {
+                if (life == this) {
                     what.run();
                 }
             });

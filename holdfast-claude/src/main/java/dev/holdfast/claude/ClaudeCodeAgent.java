@@ -3,13 +3,14 @@ package dev.holdfast.claude;
 import dev.holdfast.Agent;
 import dev.holdfast.Harness;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Claude Code as an agent: which program, model, prompt, tools and credentials. Immutable and thread-safe; every method
@@ -29,40 +30,53 @@ public final class ClaudeCodeAgent implements Agent {
         }
     }
 
-    private record Settings(
-            String harnessName,
-            Optional<Path> binary,
-            Optional<String> model,
-            Optional<String> systemPrompt,
-            List<Object> tools,
-            List<String> builtinTools,
-            Optional<Path> workingDirectory,
-            Optional<Path> configDirectory,
-            Map<String, String> environment,
-            Optional<Inference> inference,
-            Deadlines deadlines) {}
+    /** The settings while they change; a copy for each change. */
+    private static final class Draft {
+        private String harnessName = "claude";
+        private Optional<Path> binary = Optional.empty();
+        private Optional<String> model = Optional.empty();
+        private Optional<String> systemPrompt = Optional.empty();
+        private List<Object> tools = List.of();
+        private List<String> builtinTools = List.of();
+        private Optional<Path> workingDirectory = Optional.empty();
+        private Optional<Path> configDirectory = Optional.empty();
+        private Map<String, String> environment = Map.of();
+        private Optional<Inference> inference = Optional.empty();
+        private Deadlines deadlines = Deadlines.standard();
 
-    private final Settings settings;
+        Draft copy() {
+            var copy = new Draft();
+            copy.harnessName = harnessName;
+            copy.binary = binary;
+            copy.model = model;
+            copy.systemPrompt = systemPrompt;
+            copy.tools = tools;
+            copy.builtinTools = builtinTools;
+            copy.workingDirectory = workingDirectory;
+            copy.configDirectory = configDirectory;
+            copy.environment = environment;
+            copy.inference = inference;
+            copy.deadlines = deadlines;
+            return copy;
+        }
+    }
+
+    private final Draft settings;
     private final ClaudeHarness harness;
 
-    private ClaudeCodeAgent(Settings settings) {
+    private ClaudeCodeAgent(Draft settings) {
         this.settings = settings;
         this.harness = new ClaudeHarness(this);
     }
 
     static ClaudeCodeAgent plain() {
-        return new ClaudeCodeAgent(new Settings(
-                "claude",
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                List.of(),
-                List.of(),
-                Optional.empty(),
-                Optional.empty(),
-                Map.of(),
-                Optional.empty(),
-                Deadlines.standard()));
+        return new ClaudeCodeAgent(new Draft());
+    }
+
+    private ClaudeCodeAgent with(Consumer<Draft> change) {
+        Draft copy = settings.copy();
+        change.accept(copy);
+        return new ClaudeCodeAgent(copy);
     }
 
     @Override
@@ -78,47 +92,30 @@ public final class ClaudeCodeAgent implements Agent {
     /** The harness's name for listings; {@code claude} unless changed. */
     public ClaudeCodeAgent harnessName(String name) {
         requireText("the harness name", name);
-        return changed(name, settings.binary, settings.model, settings.systemPrompt, settings.tools);
+        return with(draft -> draft.harnessName = name);
     }
 
     /** The program; without it {@code HOLDFAST_CLAUDE} names it, else it is looked for on the PATH. */
     public ClaudeCodeAgent binary(Path binary) {
-        return changed(
-                settings.harnessName, Optional.of(binary), settings.model, settings.systemPrompt, settings.tools);
+        return with(draft -> draft.binary = Optional.of(binary));
     }
 
     /** The model's name or alias; the agent's own choice without it. */
     public ClaudeCodeAgent model(String model) {
         requireText("the model", model);
-        return changed(
-                settings.harnessName, settings.binary, Optional.of(model), settings.systemPrompt, settings.tools);
+        return with(draft -> draft.model = Optional.of(model));
     }
 
     /** Replaces the agent's own system prompt; it does not appear on the command line. */
     public ClaudeCodeAgent systemPrompt(String prompt) {
         requireText("the system prompt", prompt);
-        return changed(settings.harnessName, settings.binary, settings.model, Optional.of(prompt), settings.tools);
+        return with(draft -> draft.systemPrompt = Optional.of(prompt));
     }
 
     /** Host tools: {@code Tool} objects, or objects with {@code @AgentTool} methods. Replaces those given before. */
     public ClaudeCodeAgent tools(Object... tools) {
-        return changed(settings.harnessName, settings.binary, settings.model, settings.systemPrompt, List.of(tools));
-    }
-
-    private ClaudeCodeAgent changed(
-            String name, Optional<Path> binary, Optional<String> model, Optional<String> prompt, List<Object> tools) {
-        return new ClaudeCodeAgent(new Settings(
-                name,
-                binary,
-                model,
-                prompt,
-                tools,
-                settings.builtinTools,
-                settings.workingDirectory,
-                settings.configDirectory,
-                settings.environment,
-                settings.inference,
-                settings.deadlines));
+        List<Object> all = List.of(tools);
+        return with(draft -> draft.tools = all);
     }
 
     /**
@@ -132,24 +129,13 @@ public final class ClaudeCodeAgent implements Agent {
                         "built-in tool '" + name + "' is no tool name: use letters, digits and '_', such as Read");
             }
         }
-        return placed(
-                List.of(names),
-                settings.workingDirectory,
-                settings.configDirectory,
-                settings.environment,
-                settings.inference,
-                settings.deadlines);
+        List<String> distinct = Stream.of(names).distinct().toList();
+        return with(draft -> draft.builtinTools = distinct);
     }
 
     /** Where the agent works; a private directory per session without it. It must exist when a session starts. */
     public ClaudeCodeAgent workingDirectory(Path directory) {
-        return placed(
-                settings.builtinTools,
-                Optional.of(directory),
-                settings.configDirectory,
-                settings.environment,
-                settings.inference,
-                settings.deadlines);
+        return with(draft -> draft.workingDirectory = Optional.of(directory));
     }
 
     /**
@@ -157,30 +143,18 @@ public final class ClaudeCodeAgent implements Agent {
      * {@link #inference} is given, else the directory of the agent's own login (HS-20).
      */
     public ClaudeCodeAgent configDirectory(Path directory) {
-        return placed(
-                settings.builtinTools,
-                settings.workingDirectory,
-                Optional.of(directory.toAbsolutePath()),
-                settings.environment,
-                settings.inference,
-                settings.deadlines);
+        return with(draft -> draft.configDirectory = Optional.of(directory.toAbsolutePath()));
     }
 
     /** One more variable for the agent, which otherwise sees only the allow-list of HS-09. */
     public ClaudeCodeAgent environment(String name, String value) {
         if (!VARIABLE.matcher(name).matches()) {
-            throw new IllegalArgumentException("environment variable '" + name + "' is no variable name");
+            throw new IllegalArgumentException(
+                    "environment variable '" + name + "' is no variable name: use letters, digits and '_'");
         }
-        Objects.requireNonNull(value, "value");
         var more = new LinkedHashMap<>(settings.environment);
-        more.put(name, value);
-        return placed(
-                settings.builtinTools,
-                settings.workingDirectory,
-                settings.configDirectory,
-                Map.copyOf(more),
-                settings.inference,
-                settings.deadlines);
+        more.put(name, Objects.requireNonNull(value, "value"));
+        return with(draft -> draft.environment = Map.copyOf(more));
     }
 
     /**
@@ -191,45 +165,13 @@ public final class ClaudeCodeAgent implements Agent {
     public ClaudeCodeAgent inference(String url, String key) {
         requireText("the inference URL", url);
         requireText("the inference key", key);
-        return placed(
-                settings.builtinTools,
-                settings.workingDirectory,
-                settings.configDirectory,
-                settings.environment,
-                Optional.of(new Inference(url, key)),
-                settings.deadlines);
+        return with(draft -> draft.inference = Optional.of(new Inference(url, key)));
     }
 
     /** How long sessions wait for their agents. */
     public ClaudeCodeAgent deadlines(Deadlines deadlines) {
-        return placed(
-                settings.builtinTools,
-                settings.workingDirectory,
-                settings.configDirectory,
-                settings.environment,
-                settings.inference,
-                Objects.requireNonNull(deadlines, "deadlines"));
-    }
-
-    private ClaudeCodeAgent placed(
-            List<String> builtins,
-            Optional<Path> work,
-            Optional<Path> config,
-            Map<String, String> environment,
-            Optional<Inference> inference,
-            Deadlines deadlines) {
-        return new ClaudeCodeAgent(new Settings(
-                settings.harnessName,
-                settings.binary,
-                settings.model,
-                settings.systemPrompt,
-                settings.tools,
-                new ArrayList<>(builtins).stream().distinct().toList(),
-                work,
-                config,
-                environment,
-                inference,
-                deadlines));
+        Objects.requireNonNull(deadlines, "deadlines");
+        return with(draft -> draft.deadlines = deadlines);
     }
 
     private static void requireText(String what, String value) {

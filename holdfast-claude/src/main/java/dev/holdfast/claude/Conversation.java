@@ -17,8 +17,6 @@ import tools.jackson.databind.JsonNode;
  * thread-safe: its owner calls it under its lock.
  */
 final class Conversation {
-    private static final String IDLE = "idle";
-
     private final Consumer<Report> reports;
     private final LongSupplier clock;
     private final Vigil vigil;
@@ -53,7 +51,7 @@ final class Conversation {
         switch (frame) {
             case Frame.State state -> {
                 announcesStates = true;
-                busy = !state.state().equals(IDLE);
+                busy = !state.resting();
             }
             case Frame.Result result -> cost.baseline(result.raw().path("total_cost_usd"));
             default -> {}
@@ -65,6 +63,11 @@ final class Conversation {
         vigil.told(clock.getAsLong());
     }
 
+    /** Whether a line of ours is among those the agent has not begun, while it works on nothing else of ours. */
+    boolean notBegun(List<String> queued) {
+        return !landedSinceResult && queued.stream().anyMatch(unacknowledged::contains);
+    }
+
     /** A line of the agent was too long to be read: the turn cannot be told truthfully any more (HS-10). */
     void lineSkipped() {
         skippedLine = true;
@@ -73,7 +76,7 @@ final class Conversation {
 
     void frame(Frame frame) {
         switch (frame) {
-            case Frame.State state -> state(state.state());
+            case Frame.State state -> state(state);
             case Frame.Init init -> began();
             case Frame.Partial partial -> {
                 vigil.life(clock.getAsLong());
@@ -92,9 +95,9 @@ final class Conversation {
         }
     }
 
-    private void state(String state) {
+    private void state(Frame.State state) {
         announcesStates = true;
-        if (state.equals(IDLE)) {
+        if (state.resting()) {
             idle();
         } else if (!busy) {
             busy = true;

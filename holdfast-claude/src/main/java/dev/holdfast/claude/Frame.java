@@ -28,7 +28,11 @@ sealed interface Frame {
             implements Frame {}
 
     /** The agent's own word on whether it works: {@code running}, {@code requires_action} or {@code idle}. */
-    record State(JsonNode raw, String state) implements Frame {}
+    record State(JsonNode raw, String state) implements Frame {
+        boolean resting() {
+            return state.equals("idle");
+        }
+    }
 
     /** Any other system line. */
     record Notice(JsonNode raw, String subtype) implements Frame {}

@@ -17,12 +17,15 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * The agent's language: one JSON object per line. Reading is tolerant (an unknown type, subtype or field passes through
  * in {@link Frame#raw}), writing is strict: every line is one object, and a user line's content is always an array whose
- * last block is the host's own, which keeps the agent from reading commands or file names in it (HS-15). Immutable,
- * thread-safe.
+ * last block is the host's own, since the agent reads commands and names of files out of the last block, and only there
+ * (HS-15). Immutable, thread-safe.
  */
 final class StreamJson {
     /** Deeper nesting than any frame has; a deeper line is skipped like one that is no JSON. */
     static final int DEPTH_MAX = 512;
+
+    /** Follows a host's block in which the agent could find something to parse, so that this one is the last. */
+    private static final String END_NOTE = "(end)";
 
     static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
@@ -237,7 +240,16 @@ final class StreamJson {
         ArrayNode content = message.putArray("content");
         texts.forEach(text -> addText(content, text));
         addText(content, note);
+        if (couldBeParsed(note)) {
+            addText(content, END_NOTE);
+        }
         return user;
+    }
+
+    /** The agent looks into the last block: for a command at its beginning, for names of files behind an @ anywhere. */
+    private static boolean couldBeParsed(String note) {
+        String start = note.strip();
+        return note.indexOf('@') >= 0 || start.isEmpty() || "/!#".indexOf(start.charAt(0)) >= 0;
     }
 
     static void addText(ArrayNode content, String text) {
