@@ -6,22 +6,24 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 # Prints the home of a JDK 25, or one sentence on stderr saying what to install. Reads the `release` file of each
 # candidate, so that looking costs no JVM start.
 find_jdk() {
-    local home java seen=()
+    local home java found seen=
     java=$(command -v java 2>/dev/null) && java=$(readlink -f "$java") && java=${java%/bin/java}
     for home in "${HOLDFAST_JAVA_HOME:-}" "${JAVA_HOME:-}" "${JAVA25_HOME:-}" "${java:-}" \
         /usr/lib/jvm/* /opt/*jdk* /opt/java/* "$HOME"/.sdkman/candidates/java/* "$HOME"/.jdks/* \
         "$HOME"/.asdf/installs/java/* "$HOME"/.local/share/mise/installs/java/* \
         /Library/Java/JavaVirtualMachines/*/Contents/Home; do
         [ -n "$home" ] && [ -f "$home/release" ] && [ -x "$home/bin/javac" ] || continue
+        home=$(readlink -f "$home")
         if grep -q '^JAVA_VERSION="25[".]' "$home/release"; then
             printf '%s\n' "$home"
             return 0
         fi
-        seen+=("$home ($(sed -n 's/^JAVA_VERSION="\(.*\)"$/\1/p' "$home/release"))")
+        found="$home, $(sed -n 's/^JAVA_VERSION="\(.*\)"$/\1/p' "$home/release")"
+        [[ $seen == *"$found"* ]] || seen+="${seen:+; }$found"
     done
     printf 'Holdfast builds and runs with JDK 25; none found in HOLDFAST_JAVA_HOME, JAVA_HOME, PATH, /usr/lib/jvm, /opt, %s' \
         '~/.sdkman or ~/.jdks' >&2
-    [ ${#seen[@]} -eq 0 ] || printf ' (only: %s)' "$(IFS=,; printf '%s' "${seen[*]}" | sed 's/,/, /g')" >&2
+    [ -z "$seen" ] || printf ' (only %s)' "$seen" >&2
     printf '; install temurin-25-jdk (or openjdk-25-jdk), or set JAVA_HOME to one.\n' >&2
     return 1
 }

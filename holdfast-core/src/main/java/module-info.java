@@ -1,13 +1,15 @@
 import org.jspecify.annotations.NullMarked;
 
-/** The pure machine of a session. */
+/** The pure machine of a session: what to record, what should be running. No I/O, threads, clock or randomness. */
 @NullMarked
-@SuppressWarnings("module") // the modules it is exported to are compiled after it
 module dev.holdfast.core {
-    requires transitive dev.holdfast;
     requires static org.jspecify;
+    requires transitive dev.holdfast;
 
-    // exports dev.holdfast.core to dev.holdfast.runtime, dev.holdfast.testkit;  as soon as it holds a type
+    exports dev.holdfast.core to
+            dev.holdfast.runtime,
+            dev.holdfast.testkit;
+
     opens dev.holdfast.core to
             tools.jackson.databind;
 }

@@ -4,8 +4,15 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module dev.holdfast.runtime {
     requires transitive dev.holdfast;
-    requires dev.holdfast.core;
+    requires transitive dev.holdfast.core;
     requires org.slf4j;
     requires static org.jspecify;
     requires tools.jackson.databind;
+    requires com.fasterxml.classmate;
+    requires com.github.victools.jsonschema.generator;
+
+    exports dev.holdfast.runtime;
+
+    opens dev.holdfast.runtime to
+            tools.jackson.databind;
 }

@@ -39,6 +39,7 @@ public enum ArrivalKind {
                 return kind;
             }
         }
-        throw new IllegalArgumentException("arrival kind " + code + " is unknown: the store was written by a newer version");
+        throw new IllegalArgumentException(
+                "arrival kind " + code + " is unknown: the store was written by a newer version");
     }
 }

@@ -21,8 +21,9 @@ public record Author(String name, String surface) {
 
     private static void check(String what, String value) {
         if (!SHAPE.matcher(value).matches()) {
-            throw new IllegalArgumentException(what + " '" + Printable.shortened(value) + "' is not allowed: use 1 to 64"
-                    + " letters, digits, spaces or . _ - @ / : +, beginning with a letter or a digit");
+            throw new IllegalArgumentException(
+                    what + " '" + Printable.shortened(value) + "' is not allowed: use 1 to 64"
+                            + " letters, digits, spaces or . _ - @ / : +, beginning with a letter or a digit");
         }
     }
 }

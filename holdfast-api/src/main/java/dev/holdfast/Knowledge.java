@@ -11,8 +11,7 @@ import java.util.List;
  * @param present those of the asked-for open lines that are in the record
  * @param tail what follows the last present one
  */
-public record Knowledge(
-        RecordState record, long coversTurn, boolean askedNext, List<DeliveryId> present, Tail tail) {
+public record Knowledge(RecordState record, long coversTurn, boolean askedNext, List<DeliveryId> present, Tail tail) {
     public Knowledge {
         present = List.copyOf(present);
     }

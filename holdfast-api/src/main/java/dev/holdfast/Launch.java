@@ -9,8 +9,7 @@ import java.util.List;
  * @param home private directory of the host for run files and agents' configuration; exists
  * @param tools the host tools bound to this incarnation, in order
  */
-public record Launch(
-        String store, SessionName session, long epoch, long incarnation, Path home, List<ToolSpec> tools) {
+public record Launch(String store, SessionName session, long epoch, long incarnation, Path home, List<ToolSpec> tools) {
     public Launch {
         tools = List.copyOf(tools);
     }

@@ -25,6 +25,9 @@ public interface Session {
     /** Sends a message; the receipt is given after the commit (P1). Does not wait for its turn. */
     Receipt send(Message message);
 
+    /** As {@link #send}, without blocking. The stage completes on an internal thread that must not be blocked. */
+    CompletionStage<Receipt> sendAsync(Message message);
+
     /** The committed end of an accepted message; completes also when it ended long ago, or before a restart. */
     CompletionStage<Reply> reply(long number);
 
@@ -35,11 +38,17 @@ public interface Session {
         return steer(Message.of(text));
     }
 
+    /** As {@link #steer(Message)}, without blocking. */
+    CompletionStage<SteerAnswer> steerAsync(Message message);
+
     /**
      * Interrupts the open turn, or the message next to run when none is open (IN-06). Returns once the wish is durable;
      * the turn's message ends as {@link Outcome#CANCELLED} unless it was settled before.
      */
     Receipt interrupt();
+
+    /** As {@link #interrupt}, without blocking. */
+    CompletionStage<Receipt> interruptAsync();
 
     /**
      * Follows the committed events from {@code after} (0 for all), then the live ones.
@@ -51,8 +60,8 @@ public interface Session {
     /** What is known of the session now, from committed state. */
     SessionStatus status();
 
-    /** Stops a warm process between turns; the next message starts one again. Loses nothing but warmth (HS-05). */
-    void evict();
+    /** Asks that a warm process be ended between turns. Loses nothing but warmth (HS-05). */
+    CompletionStage<Receipt> evict();
 
     /** Ends the session for good: unread messages end as {@link Outcome#CLOSED}, a running turn as well. */
     Receipt close(String reason);

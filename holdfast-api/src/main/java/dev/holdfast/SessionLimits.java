@@ -4,8 +4,8 @@ package dev.holdfast;
 public record SessionLimits(long unreadMessages, long unreadBytes) {
     public SessionLimits {
         if (unreadMessages < 1 || unreadBytes < 1) {
-            throw new IllegalArgumentException(
-                    "session limits must be at least 1; got " + unreadMessages + " messages, " + unreadBytes + " bytes");
+            throw new IllegalArgumentException("session limits must be at least 1; got " + unreadMessages
+                    + " messages, " + unreadBytes + " bytes");
         }
     }
 

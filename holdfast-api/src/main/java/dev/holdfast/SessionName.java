@@ -11,8 +11,9 @@ public record SessionName(String value) implements Comparable<SessionName> {
 
     public SessionName {
         if (!SHAPE.matcher(value).matches()) {
-            throw new IllegalArgumentException("session name '" + Printable.shortened(value) + "' is not allowed: use 1 to 128"
-                    + " letters, digits, '.', '_' or '-', beginning with a letter or a digit");
+            throw new IllegalArgumentException(
+                    "session name '" + Printable.shortened(value) + "' is not allowed: use 1 to 128"
+                            + " letters, digits, '.', '_' or '-', beginning with a letter or a digit");
         }
     }
 

@@ -1,0 +1,58 @@
+package dev.holdfast;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * The limits a session runs under.
+ *
+ * @param turn a whole turn, from its opening or its last new attempt (TN-04, default 10 min)
+ * @param interrupt from the wish to cancel until the process is ended (TN-04, default 10 s)
+ * @param idle how long a warm process is kept between turns (HS-04, default 5 min)
+ * @param restartDelays waits before the restarts after a crash; when they are used up the session is parked (HS-13)
+ * @param agentDeaths deaths of the agent in one turn that make its message a dead letter (MB-20, default 3)
+ * @param hostDeaths the same for the host, in a row without a landing (MB-20, default 10)
+ * @param marks how many turns' marks are kept for the question what the agent remembers (TN-16, default 64)
+ */
+public record Limits(
+        Duration turn,
+        Duration interrupt,
+        Duration idle,
+        List<Duration> restartDelays,
+        int agentDeaths,
+        int hostDeaths,
+        int marks) {
+    public Limits {
+        restartDelays = List.copyOf(restartDelays);
+        if (turn.isNegative() || turn.isZero() || interrupt.isNegative() || interrupt.isZero() || idle.isNegative()) {
+            throw new IllegalArgumentException(
+                    "turn and interrupt limits must be positive, the idle time not negative");
+        }
+        if (agentDeaths < 1 || hostDeaths < 1 || marks < 1) {
+            throw new IllegalArgumentException("agentDeaths, hostDeaths and marks must be at least 1");
+        }
+    }
+
+    public static Limits standard() {
+        return new Limits(
+                Duration.ofMinutes(10),
+                Duration.ofSeconds(10),
+                Duration.ofMinutes(5),
+                List.of(Duration.ofSeconds(1), Duration.ofSeconds(5), Duration.ofSeconds(15)),
+                3,
+                10,
+                64);
+    }
+
+    public Limits withIdle(Duration idle) {
+        return new Limits(turn, interrupt, idle, restartDelays, agentDeaths, hostDeaths, marks);
+    }
+
+    public Limits withTurn(Duration turn) {
+        return new Limits(turn, interrupt, idle, restartDelays, agentDeaths, hostDeaths, marks);
+    }
+
+    public Limits withRestartDelays(List<Duration> delays) {
+        return new Limits(turn, interrupt, idle, delays, agentDeaths, hostDeaths, marks);
+    }
+}

@@ -1,0 +1,200 @@
+package dev.holdfast.core;
+
+import dev.holdfast.TurnMark;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * The state of a session: a fold of its events and nothing else. Its size does not grow with the conversation.
+ *
+ * @param seed from which delivery ids are derived; empty before the first event
+ * @param ids how many delivery ids were derived
+ * @param takenThrough every arrival up to here is named by an event (IN-22)
+ * @param ahead numbers above it that are named as well
+ * @param ordinaryDone ordinary messages named so far; {@code ordinaryDoneBytes} their bytes
+ * @param lastOrdinary the highest ordinary arrival named
+ * @param front messages given back, ahead of everything waiting (MB-05)
+ * @param consumed real messages taken into turns, less those given back (MB-19)
+ * @param lastTurn number of the newest turn
+ * @param incarnation number of the newest incarnation; {@code up} whether its end is not recorded yet
+ * @param failures incarnations in a row that ended without settling anything (HS-13)
+ * @param restartAt the next start waits until then
+ * @param nativeSession the agent's own session
+ * @param marks evidence of settled turns in it, oldest first (TN-16)
+ */
+public record Durable(
+        String seed,
+        String harness,
+        long ids,
+        Phase phase,
+        String phaseReason,
+        long takenThrough,
+        SortedSet<Long> ahead,
+        long ordinaryDone,
+        long ordinaryDoneBytes,
+        long lastOrdinary,
+        List<Taken> front,
+        long consumed,
+        Optional<Turn> turn,
+        long lastTurn,
+        long incarnation,
+        boolean up,
+        int failures,
+        Optional<Instant> restartAt,
+        Optional<String> nativeSession,
+        List<TurnMark> marks,
+        OptionalLong costMicros,
+        String lastEnd,
+        String lastWords) {
+
+    public Durable {
+        front = List.copyOf(front);
+        marks = List.copyOf(marks);
+    }
+
+    /** Before any event. */
+    public static Durable empty() {
+        return new Durable(
+                "",
+                "",
+                0,
+                Phase.OPEN,
+                "",
+                0,
+                new TreeSet<>(),
+                0,
+                0,
+                0,
+                List.of(),
+                0,
+                Optional.empty(),
+                0,
+                0,
+                false,
+                0,
+                Optional.empty(),
+                Optional.empty(),
+                List.of(),
+                OptionalLong.empty(),
+                "none yet",
+                "");
+    }
+
+    public TurnStage turnStage() {
+        return turn.map(Turn::stage).orElse(TurnStage.NONE);
+    }
+
+    /** The newest settled turn, 0 for none. */
+    public long lastSettled() {
+        return turn.isPresent() ? lastTurn - 1 : lastTurn;
+    }
+
+    /** Whether an event has named this arrival. */
+    public boolean named(long number) {
+        return number <= takenThrough || ahead.contains(number);
+    }
+
+    Draft draft() {
+        return new Draft(this);
+    }
+
+    /** A changeable copy, used only inside one fold step. */
+    static final class Draft {
+        String seed;
+        String harness;
+        long ids;
+        Phase phase;
+        String phaseReason;
+        long takenThrough;
+        TreeSet<Long> ahead;
+        long ordinaryDone;
+        long ordinaryDoneBytes;
+        long lastOrdinary;
+        List<Taken> front;
+        long consumed;
+        Optional<Turn> turn;
+        long lastTurn;
+        long incarnation;
+        boolean up;
+        int failures;
+        Optional<Instant> restartAt;
+        Optional<String> nativeSession;
+        List<TurnMark> marks;
+        OptionalLong costMicros;
+        String lastEnd;
+        String lastWords;
+
+        private Draft(Durable d) {
+            seed = d.seed;
+            harness = d.harness;
+            ids = d.ids;
+            phase = d.phase;
+            phaseReason = d.phaseReason;
+            takenThrough = d.takenThrough;
+            ahead = new TreeSet<>(d.ahead);
+            ordinaryDone = d.ordinaryDone;
+            ordinaryDoneBytes = d.ordinaryDoneBytes;
+            lastOrdinary = d.lastOrdinary;
+            front = d.front;
+            consumed = d.consumed;
+            turn = d.turn;
+            lastTurn = d.lastTurn;
+            incarnation = d.incarnation;
+            up = d.up;
+            failures = d.failures;
+            restartAt = d.restartAt;
+            nativeSession = d.nativeSession;
+            marks = d.marks;
+            costMicros = d.costMicros;
+            lastEnd = d.lastEnd;
+            lastWords = d.lastWords;
+        }
+
+        void name(long number) {
+            if (number <= takenThrough || !ahead.add(number)) {
+                throw new IllegalStateException("arrival " + number + " is named by two events");
+            }
+            while (ahead.remove(takenThrough + 1)) {
+                takenThrough++;
+            }
+        }
+
+        void nameOrdinary(Taken message) {
+            name(message.number());
+            ordinaryDone++;
+            ordinaryDoneBytes += message.bytes();
+            lastOrdinary = Math.max(lastOrdinary, message.number());
+        }
+
+        Durable build() {
+            return new Durable(
+                    seed,
+                    harness,
+                    ids,
+                    phase,
+                    phaseReason,
+                    takenThrough,
+                    ahead,
+                    ordinaryDone,
+                    ordinaryDoneBytes,
+                    lastOrdinary,
+                    front,
+                    consumed,
+                    turn,
+                    lastTurn,
+                    incarnation,
+                    up,
+                    failures,
+                    restartAt,
+                    nativeSession,
+                    marks,
+                    costMicros,
+                    lastEnd,
+                    lastWords);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package dev.holdfast.core;
+
+import dev.holdfast.DeliveryId;
+import dev.holdfast.StopMode;
+import dev.holdfast.TurnMark;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Something that should be running. Two effects with equal {@link #key()} are the same effect: a runner starts what is
+ * new in the set and cancels what is gone.
+ */
+public sealed interface Effect {
+    Key key();
+
+    /** Identity of an effect, so that a late report of an older one can be told apart. */
+    record Key(long epoch, long incarnation, Kind kind, String ordinal) {}
+
+    /** Kinds of effects. */
+    enum Kind {
+        HOLD_SLOT,
+        ASK_KNOWLEDGE,
+        RUN_AGENT,
+        TELL,
+        INTERRUPT,
+        RUN_CALL,
+        ANSWER_CALL,
+        STOP_AGENT
+    }
+
+    /** A place under the cap on processes. */
+    record HoldSlot(Key key) implements Effect {}
+
+    /** The question what the agent has, asked of its record after older processes are seen dead. */
+    record AskKnowledge(Key key, Optional<String> nativeSession, List<TurnMark> marks, List<DeliveryId> open)
+            implements Effect {
+        public AskKnowledge {
+            marks = List.copyOf(marks);
+            open = List.copyOf(open);
+        }
+    }
+
+    /** A running, verified process. */
+    record RunAgent(Key key, String nativeSession, boolean resume, Optional<CatchUp> catchUp) implements Effect {}
+
+    /**
+     * Turns to tell again.
+     *
+     * @param answerOnly the question of {@code from} is in the agent's memory, its answer is not
+     */
+    record CatchUp(DeliveryId delivery, long from, long through, boolean answerOnly) {}
+
+    /**
+     * One line, written once per incarnation.
+     *
+     * @param retellFrom turns from here to {@code turn - 1} were settled without ever being told to this incarnation and
+     *     are told in front of the line; 0 for none (TN-16)
+     */
+    record Tell(Key key, long turn, Told told, long retellFrom) implements Effect {}
+
+    /** An interrupt, written once. */
+    record Interrupt(Key key, long turn) implements Effect {}
+
+    /** A host tool that should be running. */
+    record RunCall(Key key, long turn, long message, String callId, String tool, String idempotencyKey)
+            implements Effect {}
+
+    /** The answer of a finished call, given to the agent. */
+    record AnswerCall(Key key, String callId) implements Effect {}
+
+    /** The end of the incarnation. */
+    record StopAgent(Key key, StopMode mode) implements Effect {}
+}

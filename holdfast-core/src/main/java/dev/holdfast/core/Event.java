@@ -1,0 +1,168 @@
+package dev.holdfast.core;
+
+import dev.holdfast.ArrivalKind;
+import dev.holdfast.DeliveryId;
+import dev.holdfast.Outcome;
+import dev.holdfast.TurnMark;
+import dev.holdfast.Usage;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** What an owner records. The names are the stored types; their shapes are versioned by the event codec. */
+public sealed interface Event {
+    /** The turn this event belongs to; 0 for none. */
+    default long turn() {
+        return 0;
+    }
+
+    /**
+     * The first event.
+     *
+     * @param seed 32 hexadecimal digits from which delivery ids are derived
+     */
+    record SessionOpened(String seed, String harness) implements Event {}
+
+    /** @param deadline the open turn's new deadline, when the phase becomes OPEN again with a turn open */
+    record PhaseChanged(Phase.Trigger trigger, String reason, Optional<Instant> deadline) implements Event {}
+
+    /** An arrival that carries no words was acted on, or had nothing to act on; {@code what} says which. */
+    record ArrivalDone(long number, ArrivalKind kind, String what) implements Event {}
+
+    /** A message got its terminal record without a turn. */
+    record MessageEnded(Taken message, Outcome outcome, String why) implements Event {}
+
+    /** A message, or several of one sender, left the queue for a turn; the delivery id is fixed here (TN-12). */
+    record TurnOpened(long turn, DeliveryId delivery, List<Taken> messages, Instant at, Instant deadline)
+            implements Event {
+        public TurnOpened {
+            messages = List.copyOf(messages);
+        }
+    }
+
+    /** A steer got its delivery id; now it may be told. It stays queued until it lands. */
+    record SteerPlanned(long turn, Taken message, DeliveryId delivery) implements Event {}
+
+    /** The agent acknowledged a steer into the running turn: it settles with it (TN-09). */
+    record SteerLanded(long turn, Taken message, DeliveryId delivery) implements Event {}
+
+    /** A steer is not in the agent's record: its message goes back to the front of the queue. */
+    record SteerReturned(long turn, Taken message, DeliveryId delivery) implements Event {}
+
+    /**
+     * The agent has the message and not the whole answer: it is asked to go on.
+     *
+     * @param calls calls of this turn with side effects, and whether their end is known (TL-07)
+     * @param unended calls the agent's record shows begun and not ended
+     */
+    record ContinuationOpened(
+            long turn, DeliveryId delivery, String why, List<OpenCall> calls, List<String> unended, Instant deadline)
+            implements Event {
+        public ContinuationOpened {
+            calls = List.copyOf(calls);
+            unended = List.copyOf(unended);
+        }
+    }
+
+    /** The agent does not have the message: the turn begins again under the same delivery id. */
+    record TurnReturned(long turn, String why, Instant deadline) implements Event {}
+
+    /**
+     * The terminal record of every message of the turn.
+     *
+     * @param messages those messages, in order
+     * @param evidence what the outcome rests on
+     * @param text the agent's final words
+     * @param detail why, when not answered
+     */
+    record TurnSettled(
+            long turn,
+            List<Taken> messages,
+            Outcome outcome,
+            Evidence evidence,
+            String text,
+            String detail,
+            Usage usage,
+            TurnMark mark,
+            String requestId)
+            implements Event {
+        public TurnSettled {
+            messages = List.copyOf(messages);
+        }
+    }
+
+    /** A call with side effects is about to run. */
+    record CallStarted(long turn, String callId, String tool, String inputDigest, String key) implements Event {}
+
+    /** A call ended; {@code answer} holds at most 16,384 characters. */
+    record CallEnded(long turn, String callId, String tool, boolean error, String answer) implements Event {}
+
+    /**
+     * The turn is to be ended.
+     *
+     * @param number the cancel that asks for it; 0 when a deadline does
+     */
+    record InterruptAsked(long turn, long number, String why) implements Event {}
+
+    /** A process is wanted for the session. */
+    record IncarnationPlanned(long incarnation) implements Event {}
+
+    /** Its process runs. */
+    record IncarnationStarted(long incarnation, long pid) implements Event {}
+
+    /**
+     * Its tool list was checked and it takes lines.
+     *
+     * @param covers the newest turn it remembered by itself
+     */
+    record IncarnationVerified(long incarnation, String version, String nativeSession, boolean resumed, long covers)
+            implements Event {}
+
+    /**
+     * It is over.
+     *
+     * @param landed true when the open turn's line was in the agent's context
+     */
+    record IncarnationEnded(long incarnation, EndCause cause, String why, boolean landed, String stderrTail)
+            implements Event {}
+
+    /** The agent's own session is a new one; marks of the old one count no more. */
+    record NativeSessionReplaced(String nativeSession, String why) implements Event {}
+
+    /** Turns {@code from} to {@code through} are told again, under this id (TN-16). */
+    record CatchUpPlanned(long incarnation, DeliveryId delivery, long from, long through, boolean answerOnly)
+            implements Event {}
+
+    /** The next start waits. */
+    record RestartScheduled(Instant at, int failures, String why) implements Event {}
+
+    /** The agent ran a turn nobody asked for. */
+    record AgentTurnSeen(String text, Usage usage, String requestId) implements Event {}
+
+    /** Something a person should be able to see (P4). */
+    record Noticed(String what, String detail) implements Event {}
+
+    /** What an outcome rests on. */
+    enum Evidence {
+        /** The agent's result. */
+        RESULT,
+        /** The agent's record, read after its process was gone. */
+        RECORD,
+        /** Neither: the turn was ended without an answer. */
+        NONE
+    }
+
+    /** Why an incarnation is over. */
+    enum EndCause {
+        /** It ended by itself, or was killed. */
+        CRASHED,
+        /** It never took a line. */
+        START_FAILED,
+        /** Ended by us between turns. */
+        EVICTED,
+        /** Ended by us with a turn open, or because the session may not run. */
+        STOPPED,
+        /** The host that held it is gone. */
+        HOST_LOST
+    }
+}

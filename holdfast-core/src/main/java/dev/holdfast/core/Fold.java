@@ -1,0 +1,272 @@
+package dev.holdfast.core;
+
+import dev.holdfast.Limits;
+import dev.holdfast.Outcome;
+import dev.holdfast.TurnMark;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Folds events into the state: the only place where {@link Durable} changes. Every stage change goes through its table. */
+final class Fold {
+    private static final int LAST_WORDS_MAX = 200;
+
+    private final Limits limits;
+
+    Fold(Limits limits) {
+        this.limits = limits;
+    }
+
+    Durable apply(Durable state, Event event) {
+        var d = state.draft();
+        switch (event) {
+            case Event.SessionOpened e -> {
+                d.seed = e.seed();
+                d.harness = e.harness();
+            }
+            case Event.PhaseChanged e -> phaseChanged(d, e);
+            case Event.ArrivalDone e -> d.name(e.number());
+            case Event.MessageEnded e -> messageEnded(d, e);
+            case Event.TurnOpened e -> turnOpened(d, e);
+            case Event.SteerPlanned e -> steerPlanned(d, e);
+            case Event.SteerLanded e -> steerLanded(d, e);
+            case Event.SteerReturned e -> steerReturned(d, e);
+            case Event.ContinuationOpened e -> continuationOpened(d, e);
+            case Event.TurnReturned e -> turnReturned(d, e);
+            case Event.TurnSettled e -> turnSettled(d, e);
+            case Event.CallStarted e -> callStarted(d, e);
+            case Event.CallEnded e -> callEnded(d, e);
+            case Event.InterruptAsked e -> interruptAsked(d, e);
+            case Event.IncarnationPlanned e -> incarnationPlanned(d, e);
+            case Event.IncarnationEnded e -> incarnationEnded(d, e);
+            case Event.NativeSessionReplaced e -> {
+                d.nativeSession = Optional.of(e.nativeSession());
+                d.marks = List.of();
+                d.ids++;
+            }
+            case Event.CatchUpPlanned e -> {
+                d.ids++;
+                mark(d, new TurnMark(e.through(), List.of(e.delivery().toString()), ""));
+            }
+            case Event.RestartScheduled e -> d.restartAt = Optional.of(e.at());
+            case Event.IncarnationStarted e -> {}
+            case Event.IncarnationVerified e -> d.restartAt = Optional.empty();
+            case Event.AgentTurnSeen e -> addCost(d, e.usage().costMicros());
+            case Event.Noticed e -> {}
+        }
+        return d.build();
+    }
+
+    private void phaseChanged(Durable.Draft d, Event.PhaseChanged e) {
+        d.phase = Phase.TABLE.next(d.phase, e.trigger());
+        d.phaseReason = e.reason();
+        if (e.trigger() == Phase.Trigger.RESUME) {
+            d.failures = 0;
+            d.restartAt = Optional.empty();
+            e.deadline().ifPresent(by -> d.turn = d.turn.map(t -> t.deadline(by)));
+        }
+        if (d.phase == Phase.CLOSED) {
+            d.restartAt = Optional.empty();
+            d.lastEnd = "CLOSED";
+        }
+    }
+
+    private static void messageEnded(Durable.Draft d, Event.MessageEnded e) {
+        if (!removeFromFront(d, e.message())) {
+            d.nameOrdinary(e.message());
+        }
+    }
+
+    private static boolean removeFromFront(Durable.Draft d, Taken message) {
+        var rest = new ArrayList<>(d.front);
+        boolean removed = rest.remove(message);
+        d.front = rest;
+        return removed;
+    }
+
+    private void turnOpened(Durable.Draft d, Event.TurnOpened e) {
+        var stage = TurnStage.TABLE.next(d.turn.map(Turn::stage).orElse(TurnStage.NONE), TurnStage.Trigger.OPENED);
+        if (e.turn() != d.lastTurn + 1) {
+            throw new IllegalStateException("turn " + e.turn() + " does not follow turn " + d.lastTurn);
+        }
+        long after = d.lastOrdinary;
+        for (Taken message : e.messages()) {
+            if (!removeFromFront(d, message)) {
+                d.nameOrdinary(message);
+            }
+        }
+        d.consumed += e.messages().size();
+        d.lastTurn = e.turn();
+        d.ids++;
+        var line = new Told(e.delivery(), Told.Kind.MESSAGE, e.messages(), false);
+        d.turn = Optional.of(new Turn(
+                e.turn(), stage, List.of(line), after, e.at(), e.deadline(), true, false, 0, 0, List.of(), "", false));
+    }
+
+    private static void steerPlanned(Durable.Draft d, Event.SteerPlanned e) {
+        var turn = open(d, e.turn());
+        var told = new ArrayList<>(turn.told());
+        told.add(new Told(e.delivery(), Told.Kind.STEER, List.of(e.message()), false));
+        d.ids++;
+        d.turn = Optional.of(turn.told(told));
+    }
+
+    private static void steerLanded(Durable.Draft d, Event.SteerLanded e) {
+        var turn = open(d, e.turn());
+        var told = new ArrayList<Told>();
+        turn.told().forEach(t -> told.add(t.id().equals(e.delivery()) ? t.asLanded() : t));
+        if (!removeFromFront(d, e.message())) {
+            d.nameOrdinary(e.message());
+        }
+        d.consumed++;
+        d.turn = Optional.of(turn.told(told));
+    }
+
+    /** A steer that had landed was named and goes to the front; one that never did is still waiting under its number. */
+    private static void steerReturned(Durable.Draft d, Event.SteerReturned e) {
+        var turn = open(d, e.turn());
+        var told = new ArrayList<>(turn.told());
+        var line = told.stream()
+                .filter(t -> t.id().equals(e.delivery()))
+                .findFirst()
+                .orElseThrow();
+        told.remove(line);
+        if (line.landed()) {
+            d.consumed--;
+            var front = new ArrayList<>(d.front);
+            front.add(e.message());
+            d.front = front;
+        }
+        d.turn = Optional.of(turn.told(told));
+    }
+
+    private static void continuationOpened(Durable.Draft d, Event.ContinuationOpened e) {
+        var turn = open(d, e.turn());
+        var told = new ArrayList<>(turn.told());
+        told.add(new Told(e.delivery(), Told.Kind.CONTINUATION, List.of(), false));
+        d.ids++;
+        d.turn = Optional.of(turn.told(told)
+                .stage(TurnStage.TABLE.next(turn.stage(), TurnStage.Trigger.CONTINUED))
+                .deaths(turn.agentDeaths(), 0)
+                .deadline(e.deadline()));
+    }
+
+    private static void turnReturned(Durable.Draft d, Event.TurnReturned e) {
+        var turn = open(d, e.turn());
+        d.turn = Optional.of(turn.told(List.of(turn.original()))
+                .stage(TurnStage.TABLE.next(turn.stage(), TurnStage.Trigger.RETURNED))
+                .deadline(e.deadline()));
+    }
+
+    private void turnSettled(Durable.Draft d, Event.TurnSettled e) {
+        var turn = open(d, e.turn());
+        TurnStage.TABLE.next(turn.stage(), TurnStage.Trigger.SETTLED);
+        d.turn = Optional.empty();
+        if (!e.mark().asked().isEmpty()) {
+            mark(d, e.mark());
+        }
+        addCost(d, e.usage().costMicros());
+        if (e.evidence() != Event.Evidence.NONE) {
+            d.failures = 0;
+            d.restartAt = Optional.empty();
+        }
+        if (e.outcome() == Outcome.ANSWERED) {
+            d.lastWords = shortened(e.text());
+        }
+        if (!turn.inFlight()) {
+            d.consumed += turn.messages().size();
+        }
+    }
+
+    private static void callStarted(Durable.Draft d, Event.CallStarted e) {
+        if (e.turn() == 0) {
+            return; // in a turn the agent started by itself
+        }
+        var turn = open(d, e.turn());
+        var calls = new ArrayList<>(turn.calls());
+        calls.add(new OpenCall(e.callId(), e.tool(), e.inputDigest(), false, false, ""));
+        d.turn = Optional.of(turn.calls(calls));
+    }
+
+    private static void callEnded(Durable.Draft d, Event.CallEnded e) {
+        if (d.turn.isEmpty() || d.turn.get().number() != e.turn()) {
+            return;
+        }
+        var turn = d.turn.get();
+        var calls = new ArrayList<OpenCall>();
+        for (OpenCall c : turn.calls()) {
+            calls.add(
+                    c.callId().equals(e.callId())
+                            ? new OpenCall(c.callId(), c.tool(), c.inputDigest(), true, e.error(), e.answer())
+                            : c);
+        }
+        d.turn = Optional.of(turn.calls(calls));
+    }
+
+    private static void interruptAsked(Durable.Draft d, Event.InterruptAsked e) {
+        var turn = open(d, e.turn());
+        if (e.number() > 0) {
+            d.name(e.number());
+        }
+        d.turn = Optional.of(turn.stage(TurnStage.TABLE.next(turn.stage(), TurnStage.Trigger.END_ASKED))
+                .ending(e.why(), e.number() > 0));
+    }
+
+    /** MB-05: what was in flight is in flight again, for the new incarnation. */
+    private static void incarnationPlanned(Durable.Draft d, Event.IncarnationPlanned e) {
+        d.incarnation = e.incarnation();
+        d.up = true;
+        d.turn.filter(t -> !t.inFlight()).ifPresent(t -> {
+            d.consumed += t.messages().size();
+            d.turn = Optional.of(t.inFlight(true));
+        });
+    }
+
+    /** MB-05: an unsettled message is at the front again and its count undone, once. */
+    private static void incarnationEnded(Durable.Draft d, Event.IncarnationEnded e) {
+        d.up = false;
+        d.lastEnd = e.cause().name();
+        if (e.cause() == Event.EndCause.CRASHED || e.cause() == Event.EndCause.START_FAILED) {
+            d.failures++;
+        }
+        d.turn.ifPresent(t -> {
+            int agent = t.agentDeaths();
+            int host = t.hostDeaths();
+            if (e.cause() == Event.EndCause.HOST_LOST) {
+                host++;
+            } else if (e.landed()) {
+                agent++;
+                host = 0;
+            }
+            if (t.inFlight()) {
+                d.consumed -= t.messages().size();
+            }
+            d.turn = Optional.of(t.inFlight(false).deaths(agent, host));
+        });
+    }
+
+    private void mark(Durable.Draft d, TurnMark mark) {
+        var marks = new ArrayList<>(d.marks);
+        marks.add(mark);
+        int surplus = marks.size() - limits.marks();
+        d.marks = surplus > 0 ? marks.subList(surplus, marks.size()) : marks;
+    }
+
+    private static void addCost(Durable.Draft d, OptionalLong micros) {
+        micros.ifPresent(m -> d.costMicros = OptionalLong.of(d.costMicros.orElse(0) + m));
+    }
+
+    private static Turn open(Durable.Draft d, long number) {
+        var turn = d.turn.orElseThrow(() -> new IllegalStateException("turn " + number + " is not open: no turn is"));
+        if (turn.number() != number) {
+            throw new IllegalStateException("turn " + number + " is not open: turn " + turn.number() + " is");
+        }
+        return turn;
+    }
+
+    private static String shortened(String text) {
+        var line = text.strip().replace('\n', ' ');
+        return line.length() > LAST_WORDS_MAX ? line.substring(0, LAST_WORDS_MAX - 1) + "…" : line;
+    }
+}

@@ -1,0 +1,201 @@
+package dev.holdfast.core;
+
+import dev.holdfast.DeliveryId;
+import dev.holdfast.StopMode;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * What this owner knows and nobody journals. Lost with the host, and rebuilt by asking.
+ *
+ * @param epoch the claim's
+ * @param stage of the current incarnation
+ * @param plan how to start it, once the agent's knowledge is there
+ * @param landed lines known to be in the agent's context
+ * @param toldThrough the newest turn this incarnation was told of, by memory, catch-up or line
+ * @param told the line written and not acknowledged yet (TN-13); {@code lines} counts lines of this incarnation
+ * @param awaitIdle a result came and the agent did not say idle yet: no line may be written (TN-03)
+ * @param busy the agent says it works
+ * @param interrupt the interrupt window (TN-14)
+ * @param endBy when ending the turn has lasted too long
+ * @param stop how the process is being ended
+ * @param settledHere something settled in this incarnation
+ * @param calls host tool calls of this incarnation, by call id
+ * @param callOrdinals how often a call with the same tool and input was asked in this attempt
+ * @param waiting arrivals read and not named, by number
+ * @param seenThrough the highest arrival number read
+ * @param idleSince since when the process does nothing
+ * @param leaving the host stops: nothing new is begun
+ * @param freeSlot somebody waits for our slot
+ * @param notes events that need no commit of their own and ride with the next
+ */
+public record Live(
+        long epoch,
+        AgentStage stage,
+        Optional<Plan> plan,
+        Set<DeliveryId> landed,
+        long toldThrough,
+        Optional<DeliveryId> told,
+        long lines,
+        boolean awaitIdle,
+        boolean busy,
+        InterruptWindow interrupt,
+        Optional<Instant> endBy,
+        Optional<StopMode> stop,
+        boolean settledHere,
+        Map<String, Call> calls,
+        Map<String, Integer> callOrdinals,
+        NavigableMap<Long, Header> waiting,
+        long seenThrough,
+        Optional<Instant> idleSince,
+        boolean leaving,
+        boolean freeSlot,
+        List<Event> notes) {
+
+    public static Live none() {
+        return new Live(
+                0,
+                AgentStage.DOWN,
+                Optional.empty(),
+                Set.of(),
+                0,
+                Optional.empty(),
+                0,
+                false,
+                false,
+                InterruptWindow.CLOSED,
+                Optional.empty(),
+                Optional.empty(),
+                false,
+                Map.of(),
+                Map.of(),
+                new TreeMap<>(),
+                0,
+                Optional.empty(),
+                false,
+                false,
+                List.of());
+    }
+
+    /**
+     * How to start an incarnation.
+     *
+     * @param covers the newest turn the agent remembers by itself
+     */
+    public record Plan(String nativeSession, boolean resume, long covers, Optional<Effect.CatchUp> catchUp) {}
+
+    /** A call of a host tool. */
+    public record Call(String tool, boolean sideEffects, String key, boolean answered) {}
+
+    /** From writing an interrupt until it is answered and the agent is idle, no other line is written (TN-14). */
+    public enum InterruptWindow {
+        CLOSED,
+        WRITTEN,
+        ANSWERED
+    }
+
+    Draft draft() {
+        return new Draft(this);
+    }
+
+    /** A changeable copy, used only inside one decision. */
+    static final class Draft {
+        long epoch;
+        AgentStage stage;
+        Optional<Plan> plan;
+        Set<DeliveryId> landed;
+        long toldThrough;
+        Optional<DeliveryId> told;
+        long lines;
+        boolean awaitIdle;
+        boolean busy;
+        InterruptWindow interrupt;
+        Optional<Instant> endBy;
+        Optional<StopMode> stop;
+        boolean settledHere;
+        Map<String, Call> calls;
+        Map<String, Integer> callOrdinals;
+        NavigableMap<Long, Header> waiting;
+        long seenThrough;
+        Optional<Instant> idleSince;
+        boolean leaving;
+        boolean freeSlot;
+        List<Event> notes;
+
+        private Draft(Live l) {
+            epoch = l.epoch;
+            stage = l.stage;
+            plan = l.plan;
+            landed = new LinkedHashSet<>(l.landed);
+            toldThrough = l.toldThrough;
+            told = l.told;
+            lines = l.lines;
+            awaitIdle = l.awaitIdle;
+            busy = l.busy;
+            interrupt = l.interrupt;
+            endBy = l.endBy;
+            stop = l.stop;
+            settledHere = l.settledHere;
+            calls = new LinkedHashMap<>(l.calls);
+            callOrdinals = new LinkedHashMap<>(l.callOrdinals);
+            waiting = l.waiting;
+            seenThrough = l.seenThrough;
+            idleSince = l.idleSince;
+            leaving = l.leaving;
+            freeSlot = l.freeSlot;
+            notes = new ArrayList<>(l.notes);
+        }
+
+        /** Forgets everything about the incarnation that just ended. */
+        void incarnationOver() {
+            plan = Optional.empty();
+            landed = new LinkedHashSet<>();
+            toldThrough = 0;
+            told = Optional.empty();
+            lines = 0;
+            awaitIdle = false;
+            busy = false;
+            interrupt = InterruptWindow.CLOSED;
+            endBy = Optional.empty();
+            stop = Optional.empty();
+            settledHere = false;
+            calls = new LinkedHashMap<>();
+            callOrdinals = new LinkedHashMap<>();
+            idleSince = Optional.empty();
+            freeSlot = false;
+        }
+
+        Live build() {
+            return new Live(
+                    epoch,
+                    stage,
+                    plan,
+                    landed,
+                    toldThrough,
+                    told,
+                    lines,
+                    awaitIdle,
+                    busy,
+                    interrupt,
+                    endBy,
+                    stop,
+                    settledHere,
+                    calls,
+                    callOrdinals,
+                    waiting,
+                    seenThrough,
+                    idleSince,
+                    leaving,
+                    freeSlot,
+                    List.copyOf(notes));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package dev.holdfast.core;
+
+import dev.holdfast.Limits;
+import dev.holdfast.StopMode;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** The core in use: {@link Fold} applies, {@link Step} decides, and what should be running is derived here. */
+final class SessionCore implements Core {
+    private static final Duration SLEEP_HORIZON = Duration.ofMinutes(1);
+
+    private final Limits limits;
+    private final Fold fold;
+
+    SessionCore(Limits limits) {
+        this.limits = limits;
+        this.fold = new Fold(limits);
+    }
+
+    @Override
+    public Durable apply(Durable durable, Event event) {
+        return fold.apply(durable, event);
+    }
+
+    @Override
+    public Decision decide(Durable durable, Live live, Input input, Instant now) {
+        var step = new Step(limits, fold, durable, live, now);
+        step.take(input);
+        step.advance();
+        return step.decision();
+    }
+
+    @Override
+    public Set<Effect> effects(Durable durable, Live live) {
+        var effects = new LinkedHashSet<Effect>();
+        if (live.stage() == AgentStage.DOWN) {
+            return effects;
+        }
+        effects.add(new Effect.HoldSlot(key(durable, live, Effect.Kind.HOLD_SLOT, "")));
+        switch (live.stage()) {
+            case ASKING ->
+                effects.add(new Effect.AskKnowledge(
+                        key(durable, live, Effect.Kind.ASK_KNOWLEDGE, ""),
+                        durable.nativeSession(),
+                        durable.marks(),
+                        durable.turn().map(Turn::ids).orElse(List.of())));
+            case STARTING -> addRun(effects, durable, live);
+            case READY -> {
+                addRun(effects, durable, live);
+                addTurn(effects, durable, live);
+                addCalls(effects, durable, live);
+            }
+            case STOPPING ->
+                effects.add(new Effect.StopAgent(
+                        key(durable, live, Effect.Kind.STOP_AGENT, ""),
+                        live.stop().orElse(StopMode.BUSY)));
+            case PLANNED, DOWN -> {}
+        }
+        return effects;
+    }
+
+    private static void addRun(Set<Effect> effects, Durable durable, Live live) {
+        var plan = live.plan().orElseThrow();
+        effects.add(new Effect.RunAgent(
+                key(durable, live, Effect.Kind.RUN_AGENT, ""), plan.nativeSession(), plan.resume(), plan.catchUp()));
+    }
+
+    private static void addTurn(Set<Effect> effects, Durable durable, Live live) {
+        if (durable.turn().isEmpty()) {
+            return;
+        }
+        var turn = durable.turn().get();
+        live.told()
+                .flatMap(id ->
+                        turn.told().stream().filter(t -> t.id().equals(id)).findFirst())
+                .ifPresent(t -> effects.add(new Effect.Tell(
+                        key(durable, live, Effect.Kind.TELL, t.id().toString()),
+                        turn.number(),
+                        t,
+                        retellFrom(turn, live))));
+        if (live.interrupt() == Live.InterruptWindow.WRITTEN) {
+            effects.add(new Effect.Interrupt(
+                    key(durable, live, Effect.Kind.INTERRUPT, Long.toString(turn.number())), turn.number()));
+        }
+    }
+
+    private static long retellFrom(Turn turn, Live live) {
+        return live.toldThrough() < turn.number() - 1 ? live.toldThrough() + 1 : 0;
+    }
+
+    private static void addCalls(Set<Effect> effects, Durable durable, Live live) {
+        long turn = durable.turn().map(Turn::number).orElse(0L);
+        long message = durable.turn()
+                .map(t -> t.original().messages().getFirst().number())
+                .orElse(0L);
+        live.calls().forEach((id, call) -> {
+            boolean ending = durable.turnStage() == TurnStage.ENDING;
+            if (call.answered()) {
+                effects.add(new Effect.AnswerCall(key(durable, live, Effect.Kind.ANSWER_CALL, id), id));
+            } else if (!ending) {
+                effects.add(new Effect.RunCall(
+                        key(durable, live, Effect.Kind.RUN_CALL, id), turn, message, id, call.tool(), call.key()));
+            }
+        });
+    }
+
+    private static Effect.Key key(Durable durable, Live live, Effect.Kind kind, String ordinal) {
+        return new Effect.Key(live.epoch(), durable.incarnation(), kind, ordinal);
+    }
+
+    @Override
+    public Optional<Instant> dueAt(Durable durable, Live live) {
+        boolean runs = live.stage() == AgentStage.STARTING || live.stage() == AgentStage.READY;
+        var turnBy = durable.turn()
+                .filter(t -> runs && t.stage() != TurnStage.ENDING)
+                .map(Turn::deadline);
+        var restart = live.stage() == AgentStage.DOWN && durable.turn().isPresent() && durable.phase() == Phase.OPEN
+                ? durable.restartAt()
+                : Optional.<Instant>empty();
+        var evictAt = live.idleSince().filter(s -> idle(durable, live)).map(s -> s.plus(limits.idle()));
+        return Stream.of(
+                        turnBy,
+                        restart,
+                        evictAt,
+                        live.stage() == AgentStage.STOPPING ? Optional.<Instant>empty() : live.endBy())
+                .flatMap(Optional::stream)
+                .min(Instant::compareTo);
+    }
+
+    static boolean idle(Durable durable, Live live) {
+        return live.stage() == AgentStage.READY && durable.turn().isEmpty() && !live.busy();
+    }
+
+    @Override
+    public boolean sleepable(Durable durable, Live live, Instant now) {
+        boolean nothingRuns = live.stage() == AgentStage.DOWN && live.notes().isEmpty();
+        boolean nothingUnread = !Step.somethingWaits(durable, live);
+        boolean held = durable.phase() != Phase.OPEN || live.leaving();
+        boolean nothingDue = durable.turn().isEmpty()
+                || held
+                || durable.restartAt()
+                        .filter(at -> at.isAfter(now.plus(SLEEP_HORIZON)))
+                        .isPresent();
+        return nothingRuns && (nothingUnread || held) && nothingDue;
+    }
+}

@@ -1,0 +1,251 @@
+package dev.holdfast.runtime;
+
+import dev.holdfast.Attachment;
+import dev.holdfast.Harness;
+import dev.holdfast.KnowledgeQuestion;
+import dev.holdfast.Launch;
+import dev.holdfast.Report;
+import dev.holdfast.SessionName;
+import dev.holdfast.StartPlan;
+import dev.holdfast.StopMode;
+import dev.holdfast.Tool;
+import dev.holdfast.ToolAnswer;
+import dev.holdfast.ToolCall;
+import dev.holdfast.ToolEffects;
+import dev.holdfast.core.Effect;
+import dev.holdfast.core.Input;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Does what the core says should be running, for one owner: starts what is new in the set, cancels what is gone (keys tell
+ * them apart), and gives reports back as inputs. Used only from its owner's serial tasks.
+ */
+final class EffectRunner {
+    private static final Logger LOG = LoggerFactory.getLogger(EffectRunner.class);
+    private static final int ANSWER_EXCERPT_MAX = 16_384;
+
+    private final SessionName session;
+    private final Harness harness;
+    private final Map<String, Tool> tools;
+    private final Slots slots;
+    private final Transcript transcript;
+    private final Options options;
+    private final String store;
+    private final Path home;
+    private final Outlet outlet;
+
+    private final Map<Effect.Key, Effect> running = new HashMap<>();
+    private final Map<String, String> callInputs = new HashMap<>();
+    private final Map<String, ToolAnswer> answers = new HashMap<>();
+    private final Map<String, AtomicBoolean> cancels = new HashMap<>();
+    private Optional<Attachment> attachment = Optional.empty();
+
+    /** Where results go: the owner's serial inbox. */
+    interface Outlet {
+        void offer(Input input);
+
+        void text(String fragment);
+
+        /** Runs a step on the owner, after what is being done now. */
+        void later(Runnable step);
+
+        /** Something that must work did not: the session stops here. */
+        void failed(String what, Throwable cause);
+    }
+
+    EffectRunner(
+            SessionName session,
+            Harness harness,
+            Map<String, Tool> tools,
+            Slots slots,
+            Transcript transcript,
+            Options options,
+            String store,
+            Path home,
+            Outlet outlet) {
+        this.session = session;
+        this.harness = harness;
+        this.tools = tools;
+        this.slots = slots;
+        this.transcript = transcript;
+        this.options = options;
+        this.store = store;
+        this.home = home;
+        this.outlet = outlet;
+    }
+
+    void reconcile(Set<Effect> wanted) {
+        var keys = new HashSet<Effect.Key>();
+        wanted.forEach(e -> keys.add(e.key()));
+        for (Effect gone : List.copyOf(running.values())) {
+            if (!keys.contains(gone.key())) {
+                running.remove(gone.key());
+                cancel(gone);
+            }
+        }
+        for (Effect effect : wanted) {
+            if (running.putIfAbsent(effect.key(), effect) == null) {
+                start(effect);
+            }
+        }
+    }
+
+    /** Tells the slots whether the process could be ended for another's sake. */
+    void idle(boolean idle) {
+        slots.idle(this, idle);
+    }
+
+    /** Lets go of everything, for an owner that is one no more: the agent is ended, its reports are heard by nobody. */
+    void abandon() {
+        attachment.ifPresent(a -> a.stop(StopMode.BUSY));
+        attachment = Optional.empty();
+        cancels.values().forEach(c -> c.set(true));
+        running.clear();
+        slots.release(this);
+    }
+
+    private void start(Effect effect) {
+        switch (effect) {
+            case Effect.HoldSlot e ->
+                slots.request(
+                        this,
+                        answer -> outlet.offer(
+                                new Input.Slot(e.key().epoch(), e.key().incarnation(), answer)));
+            case Effect.AskKnowledge e -> ask(e);
+            case Effect.RunAgent e -> run(e);
+            case Effect.Tell e -> tell(e);
+            case Effect.Interrupt e -> attachment.ifPresent(a -> a.interrupt(e.turn()));
+            case Effect.RunCall e -> call(e);
+            case Effect.AnswerCall e -> answer(e);
+            case Effect.StopAgent e -> attachment.ifPresent(a -> a.stop(e.mode()));
+        }
+    }
+
+    private void cancel(Effect effect) {
+        switch (effect) {
+            case Effect.HoldSlot ignored -> slots.release(this);
+            case Effect.RunCall e ->
+                Optional.ofNullable(cancels.remove(e.callId())).ifPresent(c -> c.set(true));
+            case Effect.AskKnowledge ignored -> {} // known, or ended
+            case Effect.RunAgent ignored -> {} // ended, or being stopped
+            case Effect.Tell ignored -> {} // landed, or its incarnation is over
+            case Effect.Interrupt ignored -> {} // answered, or over
+            case Effect.AnswerCall ignored -> {} // given
+            case Effect.StopAgent ignored -> {} // ended
+        }
+    }
+
+    private boolean stillWanted(Effect effect) {
+        return running.containsKey(effect.key());
+    }
+
+    private void ask(Effect.AskKnowledge e) {
+        callInputs.clear();
+        answers.clear();
+        cancels.clear();
+        var specs = tools.values().stream().map(Tool::spec).toList();
+        long epoch = e.key().epoch();
+        long incarnation = e.key().incarnation();
+        var launch = new Launch(store, session, epoch, incarnation, home, specs);
+        var attached = harness.attach(launch, report -> outlet.later(() -> take(epoch, incarnation, report)));
+        attachment = Optional.of(attached);
+        attached.know(new KnowledgeQuestion(e.nativeSession(), e.marks(), e.open()));
+    }
+
+    private void take(long epoch, long incarnation, Report report) {
+        switch (report) {
+            case Report.Text t -> outlet.text(t.fragment());
+            case Report.CallRequested c -> {
+                callInputs.putIfAbsent(c.callId(), c.input());
+                boolean sideEffects = Optional.ofNullable(tools.get(c.tool()))
+                        .map(t -> t.effects() != ToolEffects.READ)
+                        .orElse(false);
+                outlet.offer(new Input.CallAsked(
+                        epoch, incarnation, c.callId(), c.tool(), Digests.sha256(c.input()), sideEffects));
+            }
+            default -> outlet.offer(new Input.Reported(epoch, incarnation, report));
+        }
+    }
+
+    private void run(Effect.RunAgent e) {
+        CompletionStage<Optional<StartPlan.CatchUp>> catchUp = e.catchUp()
+                .map(c -> transcript
+                        .retell(session, c.from(), c.through(), c.answerOnly())
+                        .thenApply(text -> Optional.of(new StartPlan.CatchUp(c.delivery(), text))))
+                .orElseGet(() -> CompletableFuture.completedFuture(Optional.empty()));
+        then(
+                "tell session " + session + " again",
+                e,
+                catchUp,
+                told -> attachment.ifPresent(a -> a.start(new StartPlan(e.nativeSession(), e.resume(), told))));
+    }
+
+    private void tell(Effect.Tell e) {
+        then(
+                "read the messages of turn " + e.turn(),
+                e,
+                transcript.line(session, e.turn(), e.told(), e.retellFrom()),
+                line -> attachment.ifPresent(a -> a.tell(line)));
+    }
+
+    private <T> void then(String what, Effect effect, CompletionStage<T> stage, Consumer<T> step) {
+        stage.whenComplete((value, failure) -> outlet.later(() -> {
+            if (failure != null) {
+                outlet.failed("could not " + what, failure);
+            } else if (stillWanted(effect)) {
+                step.accept(value);
+            }
+        }));
+    }
+
+    private void call(Effect.RunCall e) {
+        var input = callInputs.getOrDefault(e.callId(), "{}");
+        var cancelled = new AtomicBoolean();
+        cancels.put(e.callId(), cancelled);
+        var call = new ToolCall(session, e.turn(), e.message(), e.callId(), e.idempotencyKey(), input, cancelled::get);
+        var done = new AtomicBoolean();
+        var alarm = options.surroundings().at(options.surroundings().now().plus(options.toolDeadline()), () -> {
+            cancelled.set(true);
+            finish(e, done, ToolAnswer.error("the tool did not answer within " + options.toolDeadline()));
+        });
+        options.surroundings().toolExecutor().execute(() -> {
+            var answer = ToolDoor.run(tools, e.tool(), call);
+            alarm.cancel();
+            finish(e, done, answer);
+        });
+    }
+
+    private void finish(Effect.RunCall e, AtomicBoolean done, ToolAnswer answer) {
+        if (!done.compareAndSet(false, true)) {
+            return;
+        }
+        outlet.later(() -> {
+            answers.put(e.callId(), answer);
+            var text = answer.text();
+            var excerpt = text.length() > ANSWER_EXCERPT_MAX ? text.substring(0, ANSWER_EXCERPT_MAX - 1) + "…" : text;
+            outlet.offer(new Input.CallFinished(
+                    e.key().epoch(), e.key().incarnation(), e.callId(), answer.error(), excerpt));
+        });
+    }
+
+    private void answer(Effect.AnswerCall e) {
+        var answer = answers.remove(e.callId());
+        if (answer == null) {
+            LOG.warn("session {}: no answer is kept for call {}", session, e.callId());
+            return;
+        }
+        attachment.ifPresent(a -> a.answer(e.callId(), answer));
+    }
+}

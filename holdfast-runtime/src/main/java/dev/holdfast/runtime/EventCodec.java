@@ -1,0 +1,103 @@
+package dev.holdfast.runtime;
+
+import dev.holdfast.EventRecord;
+import dev.holdfast.JournalException;
+import dev.holdfast.SessionEvent;
+import dev.holdfast.SnapshotRecord;
+import dev.holdfast.StoredEvent;
+import dev.holdfast.core.Durable;
+import dev.holdfast.core.Event;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Events and snapshots as JSON, with a version each. A type or version this program does not know is refused, never
+ * half-read (MB-17). Thread-safe.
+ */
+@SuppressWarnings("exports") // events are shown to the testkit only
+public final class EventCodec {
+    /** Raised when the shape of any event changes; old shapes stay readable. */
+    static final int VERSION = 1;
+
+    private static final Map<String, Class<? extends Event>> TYPES = types();
+
+    private final JsonMapper json = JsonMapper.builder()
+            .enable(DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES)
+            .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .build();
+
+    /** The stored record of an event. */
+    public EventRecord encode(Event event) {
+        var turn = event.turn() > 0 ? OptionalLong.of(event.turn()) : OptionalLong.empty();
+        return new EventRecord(event.getClass().getSimpleName(), VERSION, turn, json.writeValueAsBytes(event));
+    }
+
+    /**
+     * The event of a stored record.
+     *
+     * @throws JournalException for a type or version this program does not know, or a body that cannot be read
+     */
+    public Event decode(StoredEvent stored) {
+        var type = TYPES.get(stored.event().type());
+        if (type == null || stored.event().version() > VERSION) {
+            throw new JournalException(
+                    JournalException.Problem.NEWER_FORMAT,
+                    "event " + stored.seq() + " has type '" + stored.event().type() + "' version "
+                            + stored.event().version()
+                            + ", which this version of Holdfast does not know: use a newer one");
+        }
+        try {
+            return json.readValue(stored.event().body(), type);
+        } catch (JacksonException e) {
+            throw new JournalException(
+                    JournalException.Problem.DAMAGED,
+                    "event " + stored.seq() + " of type " + stored.event().type() + " cannot be read: "
+                            + e.getOriginalMessage(),
+                    e);
+        }
+    }
+
+    SnapshotRecord snapshot(long seq, Durable state) {
+        return new SnapshotRecord(seq, VERSION, json.writeValueAsBytes(state));
+    }
+
+    /** The state, or nothing when the snapshot is of an unknown version and the events must be read instead. */
+    Optional<Durable> restore(SnapshotRecord snapshot) {
+        if (snapshot.version() != VERSION) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(json.readValue(snapshot.body(), Durable.class));
+        } catch (JacksonException e) {
+            throw new JournalException(
+                    JournalException.Problem.DAMAGED,
+                    "the snapshot at event " + snapshot.seq() + " cannot be read: " + e.getOriginalMessage(),
+                    e);
+        }
+    }
+
+    static SessionEvent forReaders(StoredEvent stored) {
+        return new SessionEvent(
+                stored.seq(),
+                stored.at(),
+                stored.event().type(),
+                stored.event().version(),
+                stored.event().turn(),
+                new String(stored.event().body(), StandardCharsets.UTF_8));
+    }
+
+    @SuppressWarnings("unchecked") // the permitted subclasses of Event are Events
+    private static Map<String, Class<? extends Event>> types() {
+        var types = new LinkedHashMap<String, Class<? extends Event>>();
+        for (Class<?> type : Event.class.getPermittedSubclasses()) {
+            types.put(type.getSimpleName(), (Class<? extends Event>) type);
+        }
+        return types;
+    }
+}

@@ -1,0 +1,164 @@
+package dev.holdfast.runtime;
+
+import dev.holdfast.EventListener;
+import dev.holdfast.JournalReader;
+import dev.holdfast.SessionName;
+import dev.holdfast.StoredEvent;
+import dev.holdfast.Subscription;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The subscribers of one session. Committed events are always read from the journal, so that there is no gap between
+ * history and present; a commit is only a signal to read on. A slow subscriber slows nobody (LV-08).
+ */
+final class Feed {
+    private static final Logger LOG = LoggerFactory.getLogger(Feed.class);
+    private static final int PAGE = 200;
+    private static final int TEXTS_MAX = 10_000;
+
+    private final SessionName session;
+    private final JournalReader journal;
+    private final Surroundings surroundings;
+    private final List<Subscriber> subscribers = new CopyOnWriteArrayList<>();
+
+    Feed(SessionName session, JournalReader journal, Surroundings surroundings) {
+        this.session = session;
+        this.journal = journal;
+        this.surroundings = surroundings;
+    }
+
+    Subscription subscribe(long after, EventListener listener) {
+        var subscriber = new Subscriber(after, listener);
+        subscribers.add(subscriber);
+        subscriber.signal();
+        return subscriber;
+    }
+
+    void committed() {
+        subscribers.forEach(Subscriber::signal);
+    }
+
+    void text(long turn, String fragment) {
+        subscribers.forEach(s -> s.text(turn, fragment));
+    }
+
+    private record Text(long turn, String fragment) {}
+
+    /** One reader: a serial pump that reads pages until there is nothing new, then gives live text. */
+    private final class Subscriber implements Subscription {
+        private final EventListener listener;
+        private final Deque<Text> texts = new ArrayDeque<>();
+        private long after;
+        private boolean running;
+        private boolean again;
+        private volatile boolean closed;
+
+        Subscriber(long after, EventListener listener) {
+            this.after = after;
+            this.listener = listener;
+        }
+
+        void signal() {
+            synchronized (this) {
+                if (running) {
+                    again = true;
+                    return;
+                }
+                running = true;
+            }
+            surroundings.executor().execute(this::pump);
+        }
+
+        void text(long turn, String fragment) {
+            synchronized (this) {
+                if (texts.size() >= TEXTS_MAX) {
+                    texts.removeFirst(); // live text may be lost; its whole is in the settling event
+                }
+                texts.add(new Text(turn, fragment));
+            }
+            signal();
+        }
+
+        private void pump() {
+            synchronized (this) {
+                again = false;
+            }
+            journal.events(session, after, PAGE)
+                    .whenComplete((page, failure) -> surroundings.executor().execute(() -> {
+                        if (failure != null) {
+                            LOG.warn("events of session {} cannot be read after {}", session, after, failure);
+                            stopPumping();
+                        } else {
+                            give(page);
+                        }
+                    }));
+        }
+
+        private void give(List<StoredEvent> page) {
+            synchronized (listener) {
+                for (StoredEvent stored : page) {
+                    call(() -> listener.onEvent(EventCodec.forReaders(stored)));
+                    after = stored.seq();
+                }
+            }
+            if (page.size() == PAGE) {
+                pump();
+                return;
+            }
+            giveTexts();
+            if (!stopPumping()) {
+                pump();
+            }
+        }
+
+        private void giveTexts() {
+            while (true) {
+                Text text;
+                synchronized (this) {
+                    text = texts.pollFirst();
+                }
+                if (text == null) {
+                    return;
+                }
+                synchronized (listener) {
+                    var t = text;
+                    call(() -> listener.onText(t.turn(), t.fragment()));
+                }
+            }
+        }
+
+        /** True when the pump may rest; false when something came in meanwhile. */
+        private synchronized boolean stopPumping() {
+            if (again && !closed) {
+                return false;
+            }
+            running = false;
+            return true;
+        }
+
+        private void call(Runnable give) {
+            if (closed) {
+                return;
+            }
+            try {
+                give.run();
+            } catch (RuntimeException e) {
+                LOG.warn("a subscriber of session {} failed on an event; the others go on", session, e);
+            }
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+            subscribers.remove(this);
+            synchronized (listener) {
+                return; // whoever is in a call now has left it
+            }
+        }
+    }
+}

@@ -1,0 +1,480 @@
+package dev.holdfast.runtime;
+
+import dev.holdfast.Agent;
+import dev.holdfast.ArrivalKind;
+import dev.holdfast.Author;
+import dev.holdfast.Claim;
+import dev.holdfast.Delivery;
+import dev.holdfast.EventListener;
+import dev.holdfast.HoldfastException;
+import dev.holdfast.Message;
+import dev.holdfast.Receipt;
+import dev.holdfast.Reply;
+import dev.holdfast.Session;
+import dev.holdfast.SessionName;
+import dev.holdfast.SessionStatus;
+import dev.holdfast.SteerAnswer;
+import dev.holdfast.StoredEvent;
+import dev.holdfast.Subscription;
+import dev.holdfast.Tool;
+import dev.holdfast.Usage;
+import dev.holdfast.core.Durable;
+import dev.holdfast.core.Event;
+import dev.holdfast.core.Input;
+import dev.holdfast.core.Live;
+import dev.holdfast.core.Phase;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A session of this host: wakes its owner when there is something to do, lets it go when there is nothing, and completes
+ * callers from committed events only. Thread-safe; {@code lock} guards which owner is current and who waits for what, is
+ * held only for moments, and nothing else is locked under it.
+ */
+final class HeldSession implements Session, Owner.Audience {
+    private static final Logger LOG = LoggerFactory.getLogger(HeldSession.class);
+    private static final int RECENT_REPLIES = 256;
+    private static final int PAGE = 500;
+    private static final Duration STEER_WAIT = Duration.ofSeconds(5);
+
+    private final SessionName name;
+    private final Agent agent;
+    private final Map<String, Tool> tools;
+    private final Holdfast.Parts parts;
+    private final Feed feed;
+
+    private final Object lock = new Object();
+    private Optional<Owner> owner = Optional.empty();
+    /** The end of the last owner's work on the claim: the next claim is taken after it. */
+    private CompletionStage<?> released = CompletableFuture.completedFuture(null);
+
+    private boolean waking;
+    private boolean closed;
+    private final List<Waiter> waiters = new ArrayList<>();
+    private final List<CompletableFuture<Void>> down = new ArrayList<>();
+    private final Map<Long, Reply> recent = new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Reply> eldest) {
+            return size() > RECENT_REPLIES;
+        }
+    };
+    private Durable state = Durable.empty();
+    private Live live = Live.none();
+
+    /** A caller: of a message's end, or of what became of a steer. */
+    private record Waiter(
+            long number,
+            CompletableFuture<Reply> reply,
+            boolean failsWhenParked,
+            CompletableFuture<SteerAnswer> steer) {}
+
+    HeldSession(SessionName name, Agent agent, Map<String, Tool> tools, Holdfast.Parts parts) {
+        this.name = name;
+        this.agent = agent;
+        this.tools = tools;
+        this.parts = parts;
+        this.feed = new Feed(name, parts.journal(), parts.options().surroundings());
+    }
+
+    // ---- the owner's life -----------------------------------------------------------------------------------------
+
+    /** Something may have come in: the owner is told, or woken. */
+    void signal() {
+        synchronized (lock) {
+            if (closed || waking) {
+                return; // an owner being woken reads everything anyway
+            }
+            if (owner.isPresent()) {
+                owner.get().signal();
+                return;
+            }
+            waking = true;
+            released = released.handle((ok, failure) -> null)
+                    .thenCompose(ignored -> parts.journal().claim(name, parts.node()))
+                    .handle((claim, failure) -> {
+                        claimed(claim, failure);
+                        return null;
+                    });
+        }
+    }
+
+    private void claimed(@Nullable Claim claim, @Nullable Throwable failure) {
+        synchronized (lock) {
+            waking = false;
+            if (claim == null) {
+                LOG.error("session {} cannot be claimed", name, failure);
+                failAll("the session cannot be taken up: " + reason(failure));
+                return;
+            }
+            var next = new Owner(
+                    name,
+                    claim,
+                    parts.journal(),
+                    parts.options().core(),
+                    parts.codec(),
+                    parts.envelope(),
+                    parts.options().surroundings(),
+                    this,
+                    outlet -> new EffectRunner(
+                            name,
+                            agent.harness(),
+                            tools,
+                            parts.slots(),
+                            parts.transcript(),
+                            parts.options(),
+                            parts.journal().storeId(),
+                            parts.home(),
+                            outlet));
+            owner = Optional.of(next);
+            next.wake(agent.harness().name());
+            if (closed) {
+                next.offer(new Input.Leaving());
+            }
+        }
+    }
+
+    @Override
+    public boolean mayRest(Owner resting) {
+        synchronized (lock) {
+            if (owner.filter(o -> o == resting).isEmpty() || !resting.inboxEmpty()) {
+                return false;
+            }
+            owner = Optional.empty();
+            released = resting.resign();
+            down.forEach(d -> released.whenComplete((ok, failure) -> d.complete(null)));
+            down.clear();
+            return true;
+        }
+    }
+
+    @Override
+    public void over(Owner ended, String why, Optional<Throwable> cause) {
+        cause.ifPresentOrElse(
+                c -> LOG.error("session {} stops: {}", name, why, c),
+                () -> LOG.warn("session {} stops: {}", name, why));
+        synchronized (lock) {
+            if (owner.filter(o -> o == ended).isEmpty()) {
+                return;
+            }
+            owner = Optional.empty();
+            down.forEach(d -> d.complete(null));
+            down.clear();
+            failAll(why + cause.map(c -> ": " + reason(c)).orElse(""));
+        }
+    }
+
+    private static String reason(@Nullable Throwable failure) {
+        var cause = failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        return cause == null || cause.getMessage() == null ? String.valueOf(cause) : cause.getMessage();
+    }
+
+    private void failAll(String why) {
+        var failure = new HoldfastException("session " + name + ": " + why + "; what was accepted is kept");
+        waiters.forEach(w -> {
+            w.reply().completeExceptionally(failure);
+            w.steer().complete(SteerAnswer.QUEUED);
+        });
+        waiters.clear();
+    }
+
+    /** Ends the process and lets the owner go; what is open stays open. Completes when nothing runs any more. */
+    CompletableFuture<Void> leave() {
+        synchronized (lock) {
+            closed = true;
+            failAll("the host stops");
+            if (owner.isEmpty() && !waking) {
+                return released.handle((ok, failure) -> (Void) null).toCompletableFuture();
+            }
+            var gone = new CompletableFuture<Void>();
+            down.add(gone);
+            owner.ifPresent(o -> o.offer(new Input.Leaving()));
+            return gone;
+        }
+    }
+
+    // ---- committed events -----------------------------------------------------------------------------------------
+
+    @Override
+    public void committed(List<Event> events, Durable next, Live nextLive) {
+        synchronized (lock) {
+            state = next;
+            live = nextLive;
+            for (Event event : events) {
+                replies(event).forEach(this::complete);
+                switch (event) {
+                    case Event.SteerLanded e -> steered(e.message().number(), SteerAnswer.LANDED);
+                    case Event.TurnOpened e -> e.messages().forEach(m -> steered(m.number(), SteerAnswer.QUEUED));
+                    case Event.PhaseChanged e -> {
+                        if (e.trigger() == Phase.Trigger.PARK) {
+                            parked(e.reason());
+                        }
+                    }
+                    default -> {}
+                }
+            }
+        }
+        feed.committed();
+    }
+
+    @Override
+    public void moved(Durable next, Live nextLive) {
+        synchronized (lock) {
+            state = next;
+            live = nextLive;
+        }
+    }
+
+    @Override
+    public void text(long turn, String fragment) {
+        feed.text(turn, fragment);
+    }
+
+    private static List<Reply> replies(Event event) {
+        return switch (event) {
+            case Event.TurnSettled e ->
+                e.messages().stream()
+                        .map(m -> new Reply(m.number(), e.turn(), e.outcome(), e.text(), e.detail(), e.usage()))
+                        .toList();
+            case Event.MessageEnded e ->
+                List.of(new Reply(e.message().number(), 0, e.outcome(), "", e.why(), Usage.unknown()));
+            default -> List.of();
+        };
+    }
+
+    private void complete(Reply reply) {
+        recent.put(reply.number(), reply);
+        waiters.removeIf(w -> {
+            boolean his = w.number() == reply.number();
+            if (his) {
+                w.reply().complete(reply);
+                w.steer().complete(SteerAnswer.QUEUED);
+            }
+            return his;
+        });
+    }
+
+    private void steered(long number, SteerAnswer answer) {
+        waiters.forEach(w -> {
+            if (w.number() == number) {
+                w.steer().complete(answer);
+            }
+        });
+    }
+
+    private void parked(String reason) {
+        var failure = parkedFailure(reason);
+        waiters.removeIf(w -> w.failsWhenParked() && w.reply().completeExceptionally(failure));
+    }
+
+    private HoldfastException parkedFailure(String reason) {
+        return new HoldfastException("session " + name + " is parked: " + reason
+                + ". Your message is kept and runs once the session is resumed; mend the cause, then resume it");
+    }
+
+    // ---- the user's side ------------------------------------------------------------------------------------------
+
+    @Override
+    public SessionName name() {
+        return name;
+    }
+
+    @Override
+    public Receipt send(Message message) {
+        return Blocking.await("sending to session " + name, sendAsync(message));
+    }
+
+    @Override
+    public CompletionStage<Receipt> sendAsync(Message message) {
+        return accept(parts.envelope().message(name, ArrivalKind.MESSAGE, message));
+    }
+
+    private CompletionStage<Receipt> accept(Delivery delivery) {
+        synchronized (lock) {
+            if (closed) {
+                return CompletableFuture.failedFuture(new HoldfastException("this host is closed; nothing was stored"));
+            }
+        }
+        return parts.journal().accept(delivery);
+    }
+
+    @Override
+    public Reply ask(Message message) {
+        long number = accepted(send(message));
+        return Blocking.await("asking session " + name, wait(number, true).reply());
+    }
+
+    private long accepted(Receipt receipt) {
+        return switch (receipt) {
+            case Receipt.Accepted r -> r.number();
+            case Receipt.Duplicate r -> r.number();
+            case Receipt.KeyConflict r ->
+                throw new HoldfastException("session " + name
+                        + ": the key was used before with another content (message " + r.number() + "): use a new key");
+            case Receipt.Full r ->
+                throw new HoldfastException("session " + name + " is full: " + r.unread() + " of " + r.limit()
+                        + " unread " + r.unit() + "; send again when some are done");
+            case Receipt.Refused r -> throw new HoldfastException("session " + name + " refuses: " + r.reason());
+            case Receipt.UnknownSession r -> throw new HoldfastException("there is no session " + r.name());
+        };
+    }
+
+    @Override
+    public CompletionStage<Reply> reply(long number) {
+        return wait(number, false).reply();
+    }
+
+    /** Registers first and looks second, so that an end that is committed in between is not missed. */
+    private Waiter wait(long number, boolean failsWhenParked) {
+        var waiter = new Waiter(number, new CompletableFuture<>(), failsWhenParked, new CompletableFuture<>());
+        boolean look;
+        synchronized (lock) {
+            var known = recent.get(number);
+            if (known != null) {
+                waiter.reply().complete(known);
+                return waiter;
+            }
+            waiters.add(waiter);
+            look = state.seed().isEmpty() || state.named(number);
+            if (failsWhenParked && state.phase() == Phase.PARKED) {
+                parked(state.phaseReason());
+            }
+        }
+        if (look) {
+            search(number, 0, waiter.reply());
+        }
+        signal();
+        return waiter;
+    }
+
+    /** Looks for the terminal record of a message that may have ended long ago. */
+    private void search(long number, long after, CompletableFuture<Reply> found) {
+        parts.journal()
+                .events(name, after, PAGE)
+                .whenComplete((page, failure) -> parts.options()
+                        .surroundings()
+                        .executor()
+                        .execute(() -> {
+                            if (failure != null) {
+                                found.completeExceptionally(failure);
+                                return;
+                            }
+                            for (StoredEvent stored : page) {
+                                if (ends(stored)) {
+                                    replies(parts.codec().decode(stored)).stream()
+                                            .filter(r -> r.number() == number)
+                                            .forEach(found::complete);
+                                }
+                            }
+                            if (page.size() == PAGE && !found.isDone()) {
+                                search(number, page.getLast().seq(), found);
+                            }
+                        }));
+    }
+
+    private static boolean ends(StoredEvent stored) {
+        var type = stored.event().type();
+        return type.equals(Event.TurnSettled.class.getSimpleName())
+                || type.equals(Event.MessageEnded.class.getSimpleName());
+    }
+
+    @Override
+    public SteerAnswer steer(Message message) {
+        return Blocking.await("steering session " + name, steerAsync(message));
+    }
+
+    @Override
+    public CompletionStage<SteerAnswer> steerAsync(Message message) {
+        return accept(parts.envelope().message(name, ArrivalKind.STEER, message))
+                .thenCompose(receipt -> {
+                    if (!(receipt instanceof Receipt.Accepted || receipt instanceof Receipt.Duplicate)) {
+                        return CompletableFuture.completedFuture(SteerAnswer.REFUSED);
+                    }
+                    var answer = wait(accepted(receipt), false).steer();
+                    var surroundings = parts.options().surroundings();
+                    var alarm = surroundings.at(
+                            surroundings.now().plus(STEER_WAIT), () -> answer.complete(SteerAnswer.QUEUED));
+                    answer.whenComplete((a, failure) -> alarm.cancel());
+                    return answer;
+                });
+    }
+
+    @Override
+    public Receipt interrupt() {
+        return Blocking.await("interrupting session " + name, interruptAsync());
+    }
+
+    @Override
+    public CompletionStage<Receipt> interruptAsync() {
+        return accept(parts.envelope().urgent(name, ArrivalKind.CANCEL, Author.host(), ""));
+    }
+
+    @Override
+    public CompletionStage<Receipt> evict() {
+        return accept(parts.envelope().urgent(name, ArrivalKind.EVICT, Author.host(), ""));
+    }
+
+    @Override
+    public Receipt close(String reason) {
+        return Blocking.await(
+                "closing session " + name,
+                accept(parts.envelope().urgent(name, ArrivalKind.CLOSE, Author.host(), reason)));
+    }
+
+    /** Takes a parked session up again; does nothing to any other. */
+    CompletionStage<Receipt> resume() {
+        return accept(parts.envelope().urgent(name, ArrivalKind.RESUME, Author.host(), ""));
+    }
+
+    @Override
+    public Subscription events(long after, EventListener listener) {
+        return feed.subscribe(after, listener);
+    }
+
+    @Override
+    public SessionStatus status() {
+        var summary = Blocking.await("reading session " + name, parts.journal().session(name))
+                .orElseThrow(() -> new HoldfastException("there is no session " + name));
+        synchronized (lock) {
+            boolean awake = owner.isPresent();
+            long returned = awake
+                    ? state.front().size()
+                            + state.turn()
+                                    .filter(t -> !t.inFlight())
+                                    .map(t -> (long) t.messages().size())
+                                    .orElse(0L)
+                    : 0;
+            return new SessionStatus(
+                    name,
+                    summary.summary().phase(),
+                    summary.summary().phaseReason(),
+                    summary.unread() + returned,
+                    summary.openTurn(),
+                    summary.summary().turnSince(),
+                    state.consumed(),
+                    awake ? process(live) : "asleep",
+                    summary.summary().costMicros(),
+                    summary.summary().lastWords());
+        }
+    }
+
+    private String process(Live now) {
+        return switch (now.stage()) {
+            case DOWN -> "asleep";
+            case PLANNED, ASKING, STARTING -> "starting";
+            case READY -> now.busy() || state.turn().isPresent() ? "working" : "idle";
+            case STOPPING -> "stopping";
+        };
+    }
+}

@@ -1,0 +1,89 @@
+package dev.holdfast.runtime;
+
+import dev.holdfast.Limits;
+import dev.holdfast.SessionLimits;
+import dev.holdfast.core.Core;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * How a host runs its sessions. Immutable; {@code with}-style methods return changed copies.
+ *
+ * @param limits deadlines and retry limits of a session
+ * @param unread what may lie unread in a session that is opened here for the first time
+ * @param processes the cap on live agent processes (HS-04, default {@code max(4, memory / 512 MiB)})
+ * @param slotWait how long a session waits for a place before it is told (HS-04, default 60 s)
+ * @param toolDeadline how long a host tool may run (TL-06, default 5 min)
+ * @param stopWait how long {@link Holdfast#close} waits for processes to end (default 15 s)
+ * @param home private directory for run files and agents; absent: the journal's directory
+ * @param core the machine; anything but the standard one is for tests
+ */
+@SuppressWarnings("exports") // the core is shown to the testkit only
+public record Options(
+        Limits limits,
+        SessionLimits unread,
+        int processes,
+        Duration slotWait,
+        Duration toolDeadline,
+        Duration stopWait,
+        Optional<Path> home,
+        Surroundings surroundings,
+        Core core) {
+    private static final long BYTES_PER_PROCESS = 512L << 20;
+
+    public Options {
+        if (processes < 1) {
+            throw new IllegalArgumentException("the cap on processes must be at least 1; got " + processes);
+        }
+    }
+
+    public static Options standard() {
+        var limits = Limits.standard();
+        return new Options(
+                limits,
+                SessionLimits.standard(),
+                processesFor(Runtime.getRuntime().maxMemory() * 4),
+                Duration.ofSeconds(60),
+                Duration.ofMinutes(5),
+                Duration.ofSeconds(15),
+                Optional.empty(),
+                Surroundings.system(),
+                Core.standard(limits));
+    }
+
+    /** A JVM takes a quarter of the machine's memory by default, so four times its heap is the machine. */
+    private static int processesFor(long memoryBytes) {
+        return Math.clamp(memoryBytes / BYTES_PER_PROCESS, 4, 10_000);
+    }
+
+    public Options limits(Limits limits) {
+        return new Options(
+                limits, unread, processes, slotWait, toolDeadline, stopWait, home, surroundings, Core.standard(limits));
+    }
+
+    public Options unread(SessionLimits unread) {
+        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, home, surroundings, core);
+    }
+
+    public Options processes(int processes) {
+        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, home, surroundings, core);
+    }
+
+    public Options slotWait(Duration slotWait) {
+        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, home, surroundings, core);
+    }
+
+    public Options home(Path home) {
+        return new Options(
+                limits, unread, processes, slotWait, toolDeadline, stopWait, Optional.of(home), surroundings, core);
+    }
+
+    public Options surroundings(Surroundings surroundings) {
+        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, home, surroundings, core);
+    }
+
+    public Options core(Core core) {
+        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, home, surroundings, core);
+    }
+}

@@ -1,0 +1,233 @@
+package dev.holdfast.runtime;
+
+import dev.holdfast.Arrival;
+import dev.holdfast.DeliveryId;
+import dev.holdfast.JournalReader;
+import dev.holdfast.JournalReader.Selection;
+import dev.holdfast.Line;
+import dev.holdfast.Outcome;
+import dev.holdfast.SessionName;
+import dev.holdfast.StoredEvent;
+import dev.holdfast.core.Event;
+import dev.holdfast.core.OpenCall;
+import dev.holdfast.core.Taken;
+import dev.holdfast.core.Told;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Words for the agent, made from the journal: the lines of a turn with the host's own block last (HS-15), turns told again
+ * (TN-16, at most 100,000 characters, the newest kept and the cut said: HN-05), and what a continuation says. Never blocks;
+ * thread-safe.
+ */
+final class Transcript {
+    static final int RETELL_CHARACTERS_MAX = 100_000;
+    private static final int PAGE = 500;
+
+    private final JournalReader journal;
+    private final EventCodec codec;
+    private final Envelope envelope;
+
+    Transcript(JournalReader journal, EventCodec codec, Envelope envelope) {
+        this.journal = journal;
+        this.codec = codec;
+        this.envelope = envelope;
+    }
+
+    /** The line for {@code told}; turns from {@code retellFrom} to {@code turn - 1} stand in front when it is not 0. */
+    CompletionStage<Line> line(SessionName session, long turn, Told told, long retellFrom) {
+        var retold = retellFrom == 0
+                ? CompletableFuture.<Optional<String>>completedFuture(Optional.empty())
+                : retell(session, retellFrom, turn - 1, false).thenApply(Optional::of);
+        return retold.thenCompose(before -> told.kind() == Told.Kind.CONTINUATION
+                ? continuation(session, turn, told.id())
+                        .thenApply(
+                                note -> new Line(told.id(), before.map(List::of).orElse(List.of()), note, false))
+                : words(session, told, before));
+    }
+
+    private CompletionStage<Line> words(SessionName session, Told told, Optional<String> before) {
+        return arrivals(session, told.messages()).thenApply(arrivals -> {
+            var texts = new ArrayList<String>();
+            before.ifPresent(texts::add);
+            arrivals.forEach(a -> texts.add(Envelope.text(a)));
+            return new Line(told.id(), texts, note(arrivals), told.kind() == Told.Kind.STEER);
+        });
+    }
+
+    private String note(List<Arrival> arrivals) {
+        var last = arrivals.getLast();
+        return "[holdfast] message " + last.number() + ", " + from(last);
+    }
+
+    private String from(Arrival arrival) {
+        var label = envelope.label(arrival);
+        return "from " + label.author() + " by " + label.surface() + ", " + arrival.acceptedAt();
+    }
+
+    private CompletionStage<List<Arrival>> arrivals(SessionName session, List<Taken> messages) {
+        CompletionStage<List<Arrival>> all = CompletableFuture.completedFuture(List.of());
+        for (Taken m : messages) {
+            all = all.thenCombine(
+                    journal.arrivals(session, m.number() - 1, 1, Selection.WITH_BODIES), (before, page) -> {
+                        var next = new ArrayList<>(before);
+                        next.addAll(page);
+                        return next;
+                    });
+        }
+        return all;
+    }
+
+    // ---- continuation ---------------------------------------------------------------------------------------------
+
+    private CompletionStage<String> continuation(SessionName session, long turn, DeliveryId id) {
+        return find(
+                        session,
+                        0,
+                        Event.ContinuationOpened.class,
+                        e -> e.turn() == turn && e.delivery().equals(id))
+                .thenApply(found -> found.map(Transcript::continuationText)
+                        .orElse("[holdfast] You were interrupted in the middle of this turn. Please go on."));
+    }
+
+    static String continuationText(Event.ContinuationOpened e) {
+        var text =
+                new StringBuilder("[holdfast] Your process was restarted in the middle of this turn. Please go on with"
+                        + " what you were asked; do not begin again with what you have done.");
+        for (OpenCall call : e.calls()) {
+            text.append("\nYour call of the tool ").append(call.tool());
+            if (call.ended()) {
+                text.append(call.error() ? " ended with an error: " : " ended and answered: ")
+                        .append(call.answer());
+            } else {
+                text.append(" may have happened: its end is not known. Check before you call it again.");
+            }
+        }
+        for (String call : e.unended()) {
+            if (e.calls().stream().noneMatch(c -> c.callId().equals(call))) {
+                text.append("\nYour tool call ")
+                        .append(call)
+                        .append(" may have happened: its end is not known. Check before you repeat it.");
+            }
+        }
+        return text.toString();
+    }
+
+    private <E extends Event> CompletionStage<Optional<E>> find(
+            SessionName session, long after, Class<E> type, java.util.function.Predicate<E> wanted) {
+        return journal.events(session, after, PAGE).thenCompose(page -> {
+            for (StoredEvent stored : page.reversed()) {
+                if (stored.event().type().equals(type.getSimpleName())) {
+                    var event = type.cast(codec.decode(stored));
+                    if (wanted.test(event)) {
+                        return CompletableFuture.completedFuture(Optional.of(event));
+                    }
+                }
+            }
+            return page.size() < PAGE
+                    ? CompletableFuture.completedFuture(Optional.<E>empty())
+                    : find(session, page.getLast().seq(), type, wanted);
+        });
+    }
+
+    // ---- telling again --------------------------------------------------------------------------------------------
+
+    /**
+     * The turns {@code from} to {@code through} as one text.
+     *
+     * @param answerOnly true when the question of turn {@code from} is in the agent's memory already
+     */
+    CompletionStage<String> retell(SessionName session, long from, long through, boolean answerOnly) {
+        return settled(session, 0, from, through, new ArrayDeque<>()).thenCompose(turns -> {
+            CompletionStage<Retelling> telling = CompletableFuture.completedFuture(new Retelling());
+            for (var turn : turns.reversed()) { // newest first, so that the bound cuts the oldest
+                boolean hideQuestion = answerOnly && turn.turn() == from;
+                telling = telling.thenCompose(t -> t.full
+                        ? CompletableFuture.completedFuture(t)
+                        : arrivals(session, hideQuestion ? List.of() : turn.messages())
+                                .thenApply(asked -> t.add(told(turn, asked))));
+            }
+            return telling.thenApply(Retelling::text);
+        });
+    }
+
+    private CompletionStage<Deque<Event.TurnSettled>> settled(
+            SessionName session, long after, long from, long through, Deque<Event.TurnSettled> found) {
+        return journal.events(session, after, PAGE).thenCompose(page -> {
+            for (StoredEvent stored : page) {
+                long turn = stored.event().turn().orElse(0);
+                if (turn >= from
+                        && turn <= through
+                        && stored.event().type().equals(Event.TurnSettled.class.getSimpleName())) {
+                    found.add((Event.TurnSettled) codec.decode(stored));
+                }
+            }
+            boolean done =
+                    page.size() < PAGE || (!found.isEmpty() && found.getLast().turn() >= through);
+            return done
+                    ? CompletableFuture.completedFuture(found)
+                    : settled(session, page.getLast().seq(), from, through, found);
+        });
+    }
+
+    private String told(Event.TurnSettled turn, List<Arrival> asked) {
+        var text = new StringBuilder();
+        for (Arrival a : asked) {
+            text.append("\nMessage ")
+                    .append(a.number())
+                    .append(", ")
+                    .append(from(a))
+                    .append(":\n");
+            quote(text, Envelope.text(a));
+        }
+        if (turn.outcome() == Outcome.ANSWERED) {
+            text.append("\nYou answered:\n");
+            quote(text, turn.text());
+        } else {
+            text.append("\nThis was not answered (")
+                    .append(turn.outcome().name().toLowerCase(java.util.Locale.ROOT));
+            text.append("). Nothing is to be done about it now.\n");
+        }
+        return text.toString();
+    }
+
+    /** Quoted line by line, so that what was said cannot pass for what the host says. */
+    private static void quote(StringBuilder out, String text) {
+        text.lines().forEach(line -> out.append("> ").append(line).append('\n'));
+    }
+
+    /** Collects turns from the newest to the oldest until the bound is reached. */
+    private static final class Retelling {
+        private final Deque<String> turns = new ArrayDeque<>();
+        private int length;
+        private boolean full;
+
+        Retelling add(String turn) {
+            if (length + turn.length() > RETELL_CHARACTERS_MAX) {
+                full = true;
+            } else {
+                turns.addFirst(turn);
+                length += turn.length();
+            }
+            return this;
+        }
+
+        String text() {
+            var text =
+                    new StringBuilder("[holdfast] Part of this conversation is not in your memory. It went like this;"
+                            + " take it as said, and answer nothing of it now.\n");
+            if (full) {
+                text.append("(Older turns are left out here: the bound is ")
+                        .append(RETELL_CHARACTERS_MAX)
+                        .append(" characters.)\n");
+            }
+            turns.forEach(text::append);
+            return text.toString();
+        }
+    }
+}
