@@ -100,6 +100,17 @@ final class AgentPlace {
         return Path.of(home).resolve(".claude");
     }
 
+    /** The configuration directory when it is not this session's own (HS-20). */
+    Optional<Path> sharedConfigDirectory() {
+        try {
+            return ownConfigDirectory().isPresent() && agent.configDirectory().isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(configDirectory().toAbsolutePath().normalize());
+        } catch (IOException e) {
+            throw unprepared(e);
+        }
+    }
+
     private static Path privateDirectory(Path directory) throws IOException {
         if (!Files.isDirectory(directory)) {
             Files.createDirectories(directory);
@@ -127,9 +138,12 @@ final class AgentPlace {
             words.addAll(flags(nativeSession, resume));
             return new Command(words, workingDirectory(), environment());
         } catch (IOException e) {
-            throw new CannotStart(
-                    "", "the directories of session '" + launch.session() + "' cannot be prepared: " + e.getMessage());
+            throw unprepared(e);
         }
+    }
+
+    private CannotStart unprepared(IOException e) {
+        return new CannotStart("", "the directories of session '" + launch.session() + "' cannot be prepared: " + e);
     }
 
     /** Values never become options ({@code --flag=value}); prompts and tools go over the control channel (HS-09). */

@@ -7,6 +7,7 @@ import dev.holdfast.Knowledge.Tail;
 import dev.holdfast.KnowledgeQuestion;
 import dev.holdfast.TurnMark;
 import dev.holdfast.TurnResult;
+import dev.holdfast.TurnResult.Ending;
 import dev.holdfast.Usage;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -16,9 +17,11 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -40,14 +43,26 @@ final class AgentRecord {
     /** What a newer agent writes in place of a result it lost. */
     private static final String LOST_RESULT = "[Tool call interrupted:";
 
-    /** One line of the file. {@code at} is its place; {@code source} names the folded message it stands for. */
-    private record Entry(int at, String type, String uuid, String parent, String source, JsonNode raw) {
-        JsonNode message() {
-            return raw.path("message");
-        }
+    /**
+     * One line of the file, as far as it matters. {@code at} is its place; {@code source} names the folded message it
+     * stands for.
+     */
+    private record Entry(
+            int at,
+            String type,
+            String uuid,
+            String parent,
+            String source,
+            boolean interruption,
+            List<String> toolResults,
+            Optional<Said> said) {}
 
-        boolean assistant() {
-            return type.equals("assistant");
+    /** A block of an answer. {@code stop} is the reason its whole response ended, empty while it had not. */
+    private record Said(
+            String response, String stop, boolean ownWords, String text, List<String> toolUses, Usage usage) {
+        /** Whether a turn can end with this: the agent's own fillers and error texts answer nothing. */
+        boolean complete() {
+            return (stop.equals("end_turn") || stop.equals("stop_sequence")) && !ownWords && toolUses.isEmpty();
         }
     }
 
@@ -63,7 +78,9 @@ final class AgentRecord {
     static AgentRecord of(Iterable<String> lines, StreamJson codec) {
         var record = new AgentRecord();
         for (String line : lines) {
-            codec.tree(line).ifPresent(record::add);
+            if (line.contains("\"uuid\"")) {
+                codec.tree(line).ifPresent(record::add);
+            }
         }
         record.walk();
         return record;
@@ -78,10 +95,42 @@ final class AgentRecord {
         if (parent.isEmpty()) {
             parent = StreamJson.text(raw, "logicalParentUuid");
         }
-        String source = StreamJson.text(raw.path("attachment"), "source_uuid");
-        var entry = new Entry(entries.size(), StreamJson.text(raw, "type"), uuid, parent, source, raw);
+        String type = StreamJson.text(raw, "type");
+        JsonNode content = raw.path("message").path("content");
+        boolean user = type.equals("user");
+        var entry = new Entry(
+                entries.size(),
+                type,
+                uuid,
+                parent,
+                StreamJson.text(raw.path("attachment"), "source_uuid"),
+                user && interruption(content),
+                user ? results(content) : List.of(),
+                type.equals("assistant") ? Optional.of(said(raw)) : Optional.empty());
         entries.add(entry);
         newest.put(uuid, entry);
+    }
+
+    /** A marker is a text alone; a line of ours with such words also has the host's block. */
+    private static boolean interruption(JsonNode content) {
+        return (content.isString() || content.size() == 1)
+                && StreamJson.textBlocks(content).startsWith(INTERRUPTED);
+    }
+
+    private static Said said(JsonNode raw) {
+        JsonNode message = raw.path("message");
+        JsonNode content = message.path("content");
+        String text = StreamJson.textBlocks(content);
+        boolean ownWords = StreamJson.text(message, "model").equals(SYNTHETIC)
+                || raw.path("isApiErrorMessage").booleanValue(false)
+                || text.strip().equals(FILLER);
+        return new Said(
+                StreamJson.text(message, "id"),
+                StreamJson.text(message, "stop_reason"),
+                ownWords,
+                text,
+                StreamJson.toolUses(content),
+                TurnEnd.usage(message.path("usage"), OptionalLong.empty()));
     }
 
     /** Follows the parents of the newest entry; an entry may be written twice, which must not turn this into a circle. */
@@ -108,7 +157,8 @@ final class AgentRecord {
 
     /** Whether there is anything to resume: the agent refuses a file without a message, by either flag. */
     boolean resumable() {
-        return branch.stream().anyMatch(entry -> entry.type().equals("user") || entry.assistant());
+        return branch.stream()
+                .anyMatch(entry -> entry.type().equals("user") || entry.said().isPresent());
     }
 
     Knowledge answer(KnowledgeQuestion question) {
@@ -181,37 +231,24 @@ final class AgentRecord {
             last = Math.max(last, place);
         }
         List<Entry> afterLast = branch.subList(last + 1, branch.size());
-        Entry answer = null;
+        Optional<Entry> answer = Optional.empty();
         boolean interrupted = false;
         for (Entry entry : afterLast) {
-            if (entry.assistant()) {
-                answer = entry;
+            if (entry.said().isPresent()) {
+                answer = Optional.of(entry);
                 interrupted = false;
-            } else if (entry.type().equals("user")) {
-                interrupted |= StreamJson.textBlocks(entry.message().path("content"))
-                                .startsWith(INTERRUPTED)
-                        && present.stream().noneMatch(id -> id.toString().equals(entry.uuid()));
+            } else {
+                interrupted |= entry.interruption();
             }
         }
         List<Entry> turn = descendants(branch.get(first).uuid());
         if (interrupted) {
-            return new Tail.Answered(result(TurnResult.Ending.INTERRUPTED, answer, turn, present));
+            return new Tail.Answered(result(Ending.INTERRUPTED, answer, turn, present));
         }
-        if (answer != null && complete(answer)) {
-            return new Tail.Answered(result(TurnResult.Ending.ANSWERED, answer, turn, present));
+        if (answer.flatMap(Entry::said).filter(Said::complete).isPresent()) {
+            return new Tail.Answered(result(Ending.ANSWERED, answer, turn, present));
         }
         return open(turn);
-    }
-
-    private static boolean complete(Entry entry) {
-        JsonNode message = entry.message();
-        String stop = StreamJson.text(message, "stop_reason");
-        JsonNode content = message.path("content");
-        return (stop.equals("end_turn") || stop.equals("stop_sequence"))
-                && !entry.raw().path("isApiErrorMessage").booleanValue(false)
-                && !StreamJson.text(message, "model").equals(SYNTHETIC)
-                && !StreamJson.textBlocks(content).strip().equals(FILLER)
-                && StreamJson.toolUses(content).isEmpty();
     }
 
     /** Everything that hangs below an entry, side branches too: results of parallel calls each hang on their own call. */
@@ -238,12 +275,8 @@ final class AgentRecord {
         Set<String> begun = new LinkedHashSet<>();
         Set<String> ended = new LinkedHashSet<>();
         for (Entry entry : turn) {
-            JsonNode content = entry.message().path("content");
-            if (entry.assistant()) {
-                begun.addAll(StreamJson.toolUses(content));
-            } else {
-                ended.addAll(results(content));
-            }
+            entry.said().ifPresent(said -> begun.addAll(said.toolUses()));
+            ended.addAll(entry.toolResults());
         }
         begun.removeAll(ended);
         return new Tail.Open(List.copyOf(begun), List.copyOf(ended));
@@ -264,52 +297,36 @@ final class AgentRecord {
         return ids;
     }
 
-    private TurnResult result(
-            TurnResult.Ending ending,
-            @org.jspecify.annotations.Nullable Entry last,
-            List<Entry> turn,
-            List<DeliveryId> lines) {
+    private static TurnResult result(Ending ending, Optional<Entry> last, List<Entry> turn, List<DeliveryId> lines) {
         String text = "";
-        if (last != null && ending == TurnResult.Ending.ANSWERED) {
-            String message = StreamJson.text(last.message(), "id");
-            var words = new StringBuilder();
-            for (Entry entry : turn) {
-                if (entry.assistant() && StreamJson.text(entry.message(), "id").equals(message)) {
-                    words.append(StreamJson.textBlocks(entry.message().path("content")));
-                }
-            }
-            text = words.toString();
+        if (ending == Ending.ANSWERED) {
+            String response = last.flatMap(Entry::said).map(Said::response).orElse("");
+            text = turn.stream()
+                    .flatMap(entry -> entry.said().stream())
+                    .filter(said -> said.response().equals(response))
+                    .map(Said::text)
+                    .collect(Collectors.joining());
         }
-        return new TurnResult(
-                ending,
-                text,
-                "read from the agent's record",
-                usage(turn),
-                lines,
-                last == null ? "" : last.uuid(),
-                "",
-                false);
+        String answerId = last.map(Entry::uuid).orElse("");
+        return new TurnResult(ending, text, "read from the agent's record", usage(turn), lines, answerId, "", false);
     }
 
     /** Tokens of every model response of the turn, each counted once although it may fill several entries. */
     private static Usage usage(List<Entry> turn) {
-        var responses = new LinkedHashMap<String, JsonNode>();
-        for (Entry entry : turn) {
-            if (entry.assistant() && !StreamJson.text(entry.message(), "model").equals(SYNTHETIC)) {
-                responses.put(
-                        StreamJson.text(entry.message(), "id"), entry.message().path("usage"));
-            }
-        }
-        long input = 0;
-        long output = 0;
-        long read = 0;
-        long creation = 0;
-        for (JsonNode usage : responses.values()) {
-            input += usage.path("input_tokens").longValue(0);
-            output += usage.path("output_tokens").longValue(0);
-            read += usage.path("cache_read_input_tokens").longValue(0);
-            creation += usage.path("cache_creation_input_tokens").longValue(0);
-        }
-        return new Usage(input, output, read, creation, OptionalLong.empty());
+        var responses = new LinkedHashMap<String, Usage>();
+        turn.stream()
+                .flatMap(entry -> entry.said().stream())
+                .filter(said -> !said.ownWords())
+                .forEach(said -> responses.put(said.response(), said.usage()));
+        return responses.values().stream().reduce(Usage.unknown(), AgentRecord::sum);
+    }
+
+    private static Usage sum(Usage a, Usage b) {
+        return new Usage(
+                a.inputTokens() + b.inputTokens(),
+                a.outputTokens() + b.outputTokens(),
+                a.cacheReadTokens() + b.cacheReadTokens(),
+                a.cacheCreationTokens() + b.cacheCreationTokens(),
+                OptionalLong.empty());
     }
 }

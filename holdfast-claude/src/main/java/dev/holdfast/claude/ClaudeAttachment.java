@@ -15,16 +15,16 @@ import dev.holdfast.claude.AgentProcess.CannotStart;
 import dev.holdfast.claude.AgentProcess.Command;
 import dev.holdfast.claude.AgentProcess.Exit;
 import dev.holdfast.claude.ControlChannel.Answer;
+import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.JsonNode;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -38,39 +38,41 @@ import tools.jackson.databind.node.ObjectNode;
  * <p>A start is: spawn, greet, check the tools with one line that starts no turn ({@link ToolCheck}).
  */
 final class ClaudeAttachment implements Attachment {
+    private static final Logger LOG = LoggerFactory.getLogger(ClaudeAttachment.class);
     private static final Duration SILENT_END = Duration.ofSeconds(5);
-    private static final int HISTORY_MAX = 16;
+    private static final String NEVER_STARTED = "stopped before it was started";
 
     private final ClaudeCodeAgent agent;
     private final Launch launch;
     private final AgentPlace place;
     private final AgentProcess.Source source;
+    private final StartGate gate;
     private final Background background;
     private final StreamJson codec;
     private final Outbox outbox;
     private final Deadlines deadlines;
     private final ReentrantLock lock = new ReentrantLock();
 
-    private final ArrayDeque<String> history = new ArrayDeque<>();
-    private Stage stage = Stage.NEW;
+    private final StageTrack track;
     private Knowledge knowledge = Knowledge.nothing();
     private @Nullable StartPlan plan;
     private @Nullable StartChoice choice;
+    private StartGate.Place gatePlace = () -> {};
     private OptionalLong startDue = OptionalLong.empty();
     private OptionalLong silentEndDue = OptionalLong.empty();
-    private OptionalLong alarm = OptionalLong.empty();
+    private final Alarm alarm;
 
     private @Nullable Life life;
     private boolean verified;
     private StopMode stopMode = StopMode.IDLE;
-    private String endReason = "";
-    private String endFatal = "";
+    private Optional<StartTrouble> trouble = Optional.empty();
 
     ClaudeAttachment(
             ClaudeCodeAgent agent,
             Launch launch,
             AgentPlace place,
             AgentProcess.Source source,
+            StartGate gate,
             Background background,
             StreamJson codec,
             ReportSink sink) {
@@ -78,10 +80,13 @@ final class ClaudeAttachment implements Attachment {
         this.launch = launch;
         this.place = place;
         this.source = source;
+        this.gate = gate;
         this.background = background;
         this.codec = codec;
         this.outbox = new Outbox(sink);
         this.deadlines = agent.deadlines();
+        this.track = new StageTrack("the attachment of session '" + launch.session() + "'");
+        this.alarm = new Alarm(background, () -> serially(() -> guarded(this::sound)));
     }
 
     // ---- the caller's side
@@ -89,7 +94,7 @@ final class ClaudeAttachment implements Attachment {
     @Override
     public void know(KnowledgeQuestion question) {
         serially(() -> {
-            move(Stage.KNOWING, "asked");
+            track.move(Stage.KNOWING, "asked");
             background.run(threadName("know"), () -> findOut(question));
         });
     }
@@ -97,9 +102,8 @@ final class ClaudeAttachment implements Attachment {
     @Override
     public void start(StartPlan wish) {
         serially(() -> {
-            move(Stage.SPAWNING, "asked");
+            track.move(Stage.SPAWNING, "asked");
             plan = wish;
-            startDue = OptionalLong.of(background.nanoTime() + deadlines.start().toNanos());
             spawn(new StartChoice(wish, knowledge, () -> background.newId().toString()));
         });
     }
@@ -107,11 +111,11 @@ final class ClaudeAttachment implements Attachment {
     @Override
     public void tell(Line line) {
         serially(() -> {
-            if (stage == Stage.STOPPING || stage == Stage.ENDED) {
-                report(new Report.Noticed("line_dropped", line.id() + ": the agent is " + stage));
+            if (track.is(Stage.STOPPING) || track.is(Stage.ENDED)) {
+                report(new Report.Noticed("line_dropped", line.id() + ": the agent is " + track.now()));
                 return;
             }
-            require(Stage.READY, "told a line");
+            track.require(Stage.READY, "told a line");
             Life now = current();
             now.conversation.told(line.id());
             now.connection.send(codec.userLine(line), false);
@@ -121,7 +125,7 @@ final class ClaudeAttachment implements Attachment {
     @Override
     public void interrupt(long turn) {
         serially(() -> {
-            if (stage == Stage.READY) {
+            if (track.is(Stage.READY)) {
                 current().interrupts.ask();
             }
         });
@@ -139,16 +143,24 @@ final class ClaudeAttachment implements Attachment {
     @Override
     public void stop(StopMode mode) {
         serially(() -> {
-            switch (stage) {
-                case NEW, KNOWN -> end("stopped before it was started", "", "");
-                case KNOWING, SPAWNING -> {
-                    stopMode = mode;
-                    move(Stage.STOPPING, "asked");
-                }
+            switch (track.now()) {
+                case NEW, KNOWN -> end(NEVER_STARTED, "", "");
+                case KNOWING -> track.move(Stage.STOPPING, "asked");
+                case SPAWNING -> stopSpawning(mode);
                 case GREETING, PROBING, READY -> stopProcess(mode, "asked");
                 case STOPPING, ENDED -> {}
             }
         });
+    }
+
+    /** A start that still waits is over at once; a process on its way is ended when it is there. */
+    private void stopSpawning(StopMode mode) {
+        if (life == null || life.over) {
+            end(NEVER_STARTED, "", "");
+        } else {
+            stopMode = mode;
+            track.move(Stage.STOPPING, "asked");
+        }
     }
 
     // ---- know
@@ -162,19 +174,21 @@ final class ClaudeAttachment implements Attachment {
             if (failed.isEmpty()) {
                 found = place.knowledge(question);
             }
+        } catch (CannotStart e) {
+            failed = String.valueOf(e.getMessage());
         } catch (RuntimeException e) {
             failed = "asking what the agent has failed: " + e;
         }
         String problem = failed;
         Knowledge answer = found;
         serially(() -> {
-            if (stage == Stage.STOPPING) {
-                end("stopped before it was started", "", "");
+            if (track.is(Stage.STOPPING)) {
+                end(NEVER_STARTED, "", "");
             } else if (!problem.isEmpty()) {
                 end(problem, "", "");
             } else {
                 knowledge = answer;
-                move(Stage.KNOWN, answer.record().toString());
+                track.move(Stage.KNOWN, answer.record().toString());
                 report(new Report.Known(answer));
             }
         });
@@ -186,7 +200,30 @@ final class ClaudeAttachment implements Attachment {
         choice = way;
         String session = way.nativeSession();
         boolean resume = way.resume();
-        background.run(threadName("start"), () -> spawn(session, resume));
+        background.run(threadName("start"), () -> queueUp(session, resume));
+    }
+
+    /** Agents that share a configuration directory start one after another; the wait is no part of the deadline. */
+    private void queueUp(String session, boolean resume) {
+        try {
+            Optional<Path> shared = place.sharedConfigDirectory();
+            StartGate.Place mine =
+                    gate.enter(shared, () -> background.run(threadName("start"), () -> spawn(session, resume)));
+            serially(() -> {
+                gatePlace = mine;
+                if (track.is(Stage.READY) || track.is(Stage.STOPPING) || track.is(Stage.ENDED)) {
+                    leaveGate();
+                }
+            });
+        } catch (CannotStart e) {
+            serially(() -> end(String.valueOf(e.getMessage()), e.fatal(), ""));
+        }
+    }
+
+    private void leaveGate() {
+        StartGate.Place mine = gatePlace;
+        gatePlace = () -> {};
+        mine.leave();
     }
 
     /** On a thread of its own. */
@@ -194,7 +231,10 @@ final class ClaudeAttachment implements Attachment {
         try {
             Command command = place.command(session, resume);
             var begun = new Life();
-            serially(() -> life = begun);
+            serially(() -> adopt(begun));
+            if (!begun.adopted) {
+                return;
+            }
             AgentProcess process = source.start(command, launch, begun);
             serially(() -> spawned(begun, process));
         } catch (CannotStart e) {
@@ -204,40 +244,45 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
+    private void adopt(Life begun) {
+        if (track.is(Stage.SPAWNING)) {
+            begun.adopted = true;
+            life = begun;
+            startDue = OptionalLong.of(background.nanoTime() + deadlines.start().toNanos());
+        }
+    }
+
     private void spawned(Life begun, AgentProcess process) {
         if (begun.over) {
             return;
         }
         begun.connection.attach(process);
         report(new Report.Started(process.pid()));
-        if (stage != Stage.SPAWNING) {
+        if (!track.is(Stage.SPAWNING)) {
             process.stop(stopMode);
             return;
         }
-        move(Stage.GREETING, "pid " + process.pid());
+        track.move(Stage.GREETING, "pid " + process.pid());
         ObjectNode hello = ControlChannel.request("initialize");
         agent.systemPrompt().ifPresent(prompt -> hello.put("systemPrompt", prompt));
         begun.connection.control().ask(hello, background.nanoTime(), deadlines.start(), this::greeted);
     }
 
     private void greeted(Answer answer) {
-        if (stage != Stage.GREETING) {
+        if (!track.is(Stage.GREETING)) {
             return;
         }
         switch (answer) {
             case Answer.Success success -> {
-                if (loggedOut(success.response().path("account"))) {
-                    fail(
-                            "not_logged_in",
-                            "Claude Code is not logged in: run 'claude' once and log in, or give an"
-                                    + " inference URL and key");
-                    return;
+                var found = StartTrouble.inAccount(success.response().path("account"));
+                if (found.isPresent()) {
+                    fail(found.get());
+                } else {
+                    track.move(Stage.PROBING, "greeted");
+                    sendProbe();
                 }
-                move(Stage.PROBING, "greeted");
-                sendProbe();
             }
-            case Answer.Refused refused ->
-                fail("wrong_version", "Claude Code refused to be greeted: " + refused.error() + "; update it");
+            case Answer.Refused refused -> fail(StartTrouble.greetingRefused(refused.error()));
             case Answer.Expired expired -> {}
             case Answer.Closed closed -> {}
         }
@@ -246,12 +291,6 @@ final class ClaudeAttachment implements Attachment {
     private void sendProbe() {
         Life now = current();
         now.connection.send(now.check.line(codec), false);
-    }
-
-    private static boolean loggedOut(JsonNode account) {
-        return StreamJson.text(account, "tokenSource").equals("none")
-                && StreamJson.text(account, "apiProvider").equals("firstParty")
-                && StreamJson.text(account, "apiKeySource").isEmpty();
     }
 
     /** Takes a frame before the tools were found right; nothing of it goes on. */
@@ -267,11 +306,10 @@ final class ClaudeAttachment implements Attachment {
             }
             case ToolCheck.Finding.Right right -> ready(right.init());
             case ToolCheck.Finding.Wrong wrong -> mismatch(wrong.difference());
-            case ToolCheck.Finding.Unsuited unsuited ->
-                fail("wrong_version", "this version of Claude Code answers a line that asks for no answer; update it");
+            case ToolCheck.Finding.Unsuited unsuited -> fail(StartTrouble.ANSWERED_THE_PROBE);
             case ToolCheck.Finding.Failed failed -> {
                 if (choice == null || !choice.refusedIn(failed.why())) {
-                    endReason = "the agent failed at its start: " + failed.why();
+                    trouble = Optional.of(StartTrouble.failed(failed.why()));
                 }
             }
         }
@@ -280,7 +318,8 @@ final class ClaudeAttachment implements Attachment {
     private void ready(Frame.Init init) {
         verified = true;
         startDue = OptionalLong.empty();
-        move(Stage.READY, init.version());
+        leaveGate();
+        track.move(Stage.READY, init.version());
         current().connection.tools().open();
         report(new Report.Verified(init.version(), init.session()));
     }
@@ -289,16 +328,13 @@ final class ClaudeAttachment implements Attachment {
         verified = false;
         current().connection.tools().close();
         report(new Report.Mismatch(difference.missing(), difference.surplus()));
-        fail(
-                "tools_mismatch",
-                "the agent's tools are not the bound ones: missing " + difference.missing() + ", surplus "
-                        + difference.surplus());
+        fail(StartTrouble.wrongTools(difference));
     }
 
     private void frame(Frame frame) {
         Life now = current();
         if (!verified) {
-            if (stage == Stage.GREETING || stage == Stage.PROBING) {
+            if (track.is(Stage.GREETING) || track.is(Stage.PROBING)) {
                 checking(frame);
             }
             return;
@@ -319,17 +355,16 @@ final class ClaudeAttachment implements Attachment {
     // ---- the end
 
     /** Ends the agent for a reason of our own. */
-    private void fail(String fatal, String why) {
-        endFatal = fatal;
-        endReason = why;
-        stopProcess(StopMode.BUSY, why);
+    private void fail(StartTrouble why) {
+        trouble = Optional.of(why);
+        stopProcess(StopMode.BUSY, why.why());
     }
 
     private void stopProcess(StopMode mode, String why) {
-        if (!stage.running()) {
+        if (!track.now().running()) {
             return;
         }
-        move(Stage.STOPPING, why);
+        track.move(Stage.STOPPING, why);
         startDue = OptionalLong.empty();
         AgentProcess process = current().connection.process();
         if (process != null) {
@@ -343,16 +378,16 @@ final class ClaudeAttachment implements Attachment {
     }
 
     private void gone(Exit exit) {
-        boolean starting = stage == Stage.GREETING || stage == Stage.PROBING || stage == Stage.SPAWNING;
-        if (starting && endReason.isEmpty() && startOtherwise(exit)) {
-            return;
+        boolean starting = track.is(Stage.GREETING) || track.is(Stage.PROBING) || track.is(Stage.SPAWNING);
+        if (starting && trouble.isEmpty()) {
+            if (startOtherwise(exit)) {
+                return;
+            }
+            trouble = StartTrouble.inErrorOutput(exit.stderrTail());
         }
-        if (endFatal.isEmpty() && starting && exit.stderrTail().contains("unknown option")) {
-            endFatal = "wrong_version";
-            endReason = "this version of Claude Code lacks what is needed; update it";
-        }
-        String why = endReason.isEmpty() ? exit.why() : endReason + " (" + exit.why() + ")";
-        end(exit.allDead() ? why : why + "; something it had started is still alive", endFatal, exit.stderrTail());
+        String why = trouble.map(t -> t.why() + " (" + exit.why() + ")").orElse(exit.why());
+        String fatal = trouble.map(StartTrouble::fatal).orElse("");
+        end(exit.allDead() ? why : why + "; something it had started is still alive", fatal, exit.stderrTail());
     }
 
     private boolean startOtherwise(Exit exit) {
@@ -368,29 +403,31 @@ final class ClaudeAttachment implements Attachment {
         report(new Report.Noticed(
                 "start_refused", before + ": " + exit.stderrTail().strip() + "; trying to " + now));
         silentEndDue = OptionalLong.empty();
-        if (stage != Stage.SPAWNING) {
-            move(Stage.SPAWNING, "again: " + now);
+        leaveGate();
+        if (!track.is(Stage.SPAWNING)) {
+            track.move(Stage.SPAWNING, "again: " + now);
         }
         spawn(now);
         return true;
     }
 
     private void end(String why, String fatal, String stderrTail) {
-        if (stage == Stage.ENDED) {
+        if (track.is(Stage.ENDED)) {
             return;
         }
         if (life != null) {
             life.connection.close("the agent is gone");
         }
-        move(Stage.ENDED, why);
+        leaveGate();
+        track.move(Stage.ENDED, why);
         report(new Report.Ended(why, fatal, stderrTail));
     }
 
     // ---- alarms
 
     private void sound() {
-        alarm = OptionalLong.empty();
-        if (stage == Stage.ENDED) {
+        alarm.rang();
+        if (track.is(Stage.ENDED)) {
             return;
         }
         long now = background.nanoTime();
@@ -408,14 +445,15 @@ final class ClaudeAttachment implements Attachment {
     }
 
     private void startTooSlow() {
-        String at = stage.toString().toLowerCase(java.util.Locale.ROOT);
-        report(new Report.Breached("start"));
-        endReason = "the start did not finish within " + deadlines.start().toSeconds() + " s; it hung at " + at;
-        if (stage == Stage.SPAWNING) {
+        String at = track.now().toString().toLowerCase(java.util.Locale.ROOT);
+        report(new Report.Breached("start: " + at));
+        String why = "the start did not finish within " + deadlines.start().toSeconds() + " s; it hung at " + at;
+        trouble = Optional.of(new StartTrouble("", why));
+        if (track.is(Stage.SPAWNING)) {
             stopMode = StopMode.BUSY;
-            move(Stage.STOPPING, endReason);
+            track.move(Stage.STOPPING, why);
         } else {
-            stopProcess(StopMode.BUSY, endReason);
+            stopProcess(StopMode.BUSY, why);
         }
     }
 
@@ -423,19 +461,9 @@ final class ClaudeAttachment implements Attachment {
         return due.isPresent() && now - due.getAsLong() >= 0;
     }
 
-    /** Sets the one alarm to the nearest due time; an alarm that comes too early just sets the next one. */
     private void setAlarm() {
-        if (stage == Stage.ENDED) {
-            return;
-        }
-        long now = background.nanoTime();
-        OptionalLong nearest = Stream.concat(
-                        Stream.of(startDue, silentEndDue), life == null ? Stream.of() : life.dueNanos())
-                .flatMapToLong(due -> due.isPresent() ? LongStream.of(due.getAsLong() - now) : LongStream.empty())
-                .min();
-        if (nearest.isPresent() && (alarm.isEmpty() || now + nearest.getAsLong() - alarm.getAsLong() < 0)) {
-            alarm = OptionalLong.of(now + nearest.getAsLong());
-            background.after(Duration.ofNanos(Math.max(0, nearest.getAsLong())), () -> serially(this::sound));
+        if (!track.is(Stage.ENDED)) {
+            alarm.set(Stream.concat(Stream.of(startDue, silentEndDue), life == null ? Stream.of() : life.dueNanos()));
         }
     }
 
@@ -452,28 +480,20 @@ final class ClaudeAttachment implements Attachment {
         outbox.deliver();
     }
 
+    /** A broken invariant ends the agent and is told, rather than leaving a session that hears nothing more. */
+    private void guarded(Runnable what) {
+        try {
+            what.run();
+        } catch (RuntimeException e) {
+            LOG.error("the attachment of session {} broke; so far: {}", launch.session(), track, e);
+            report(new Report.Noticed("broken", e + "; so far: " + track));
+            fail(new StartTrouble("", "the harness met something it cannot handle: " + e));
+        }
+    }
+
     private void report(Report report) {
-        if (stage != Stage.ENDED || report instanceof Report.Ended) {
+        if (!track.is(Stage.ENDED) || report instanceof Report.Ended) {
             outbox.put(report);
-        }
-    }
-
-    private void move(Stage next, String why) {
-        history.add(stage + " to " + next + " (" + why + ")");
-        if (history.size() > HISTORY_MAX) {
-            history.removeFirst();
-        }
-        if (!stage.mayBecome(next)) {
-            throw new IllegalStateException(
-                    "the attachment of session '" + launch.session() + "' cannot go on like this: " + history);
-        }
-        stage = next;
-    }
-
-    private void require(Stage needed, String what) {
-        if (stage != needed) {
-            throw new IllegalStateException("the attachment of session '" + launch.session() + "' was " + what + " in "
-                    + stage + "; wait for " + needed + ". So far: " + history);
         }
     }
 
@@ -517,6 +537,7 @@ final class ClaudeAttachment implements Attachment {
                 retelling().map(StartPlan.CatchUp::id).orElseGet(ClaudeAttachment.this::newId),
                 retelling().map(StartPlan.CatchUp::text),
                 ClaudeAttachment.this::newId);
+        private boolean adopted;
         private boolean over;
 
         private void expire(long now) {
@@ -535,7 +556,7 @@ final class ClaudeAttachment implements Attachment {
         private void heard(Runnable what) {
             serially(() -> {
                 if (life == this) {
-                    what.run();
+                    guarded(what);
                 }
             });
         }

@@ -2,6 +2,7 @@ package dev.holdfast.claude;
 
 import dev.holdfast.Agent;
 import dev.holdfast.Harness;
+import dev.holdfast.process.EnvironmentAllowList;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -146,12 +147,17 @@ public final class ClaudeCodeAgent implements Agent {
         return with(draft -> draft.configDirectory = Optional.of(directory.toAbsolutePath()));
     }
 
-    /** One more variable for the agent, which otherwise sees only the allow-list of HS-09. */
+    /**
+     * One more variable for the agent, which otherwise sees only the allow-list of HS-09.
+     *
+     * @throws IllegalArgumentException for a name that is none, and for one that never passes, such as NODE_OPTIONS
+     */
     public ClaudeCodeAgent environment(String name, String value) {
         if (!VARIABLE.matcher(name).matches()) {
             throw new IllegalArgumentException(
                     "environment variable '" + name + "' is no variable name: use letters, digits and '_'");
         }
+        EnvironmentAllowList.standard().with(name);
         var more = new LinkedHashMap<>(settings.environment);
         more.put(name, Objects.requireNonNull(value, "value"));
         return with(draft -> draft.environment = Map.copyOf(more));

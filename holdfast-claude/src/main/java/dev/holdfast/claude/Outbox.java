@@ -5,12 +5,16 @@ import dev.holdfast.ReportSink;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Hands reports to the sink in the order they were put in, by one thread at a time and never under the attachment's lock,
  * so that a sink may call back. Thread-safe.
  */
 final class Outbox {
+    private static final Logger LOG = LoggerFactory.getLogger(Outbox.class);
+
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<Report> waiting = new ArrayDeque<>();
     private final ReportSink sink;
@@ -32,7 +36,11 @@ final class Outbox {
     /** Delivers what waits, unless another thread does; called with no lock held. */
     void deliver() {
         for (Report next = take(true); next != null; next = take(false)) {
-            sink.report(next);
+            try {
+                sink.report(next);
+            } catch (RuntimeException e) {
+                LOG.error("a report sink threw; it must not, and the report {} may be lost", next, e);
+            }
         }
     }
 

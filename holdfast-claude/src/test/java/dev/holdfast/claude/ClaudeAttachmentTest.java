@@ -55,7 +55,7 @@ class ClaudeAttachmentTest {
     private ClaudeAttachment attachment(ClaudeCodeAgent agent) {
         var launch = new Launch("store", new SessionName("s"), 1, 1, home, List.of(ECHO, SLOW));
         var place = new AgentPlace(agent, launch, Map.of("HOME", home.toString()), Recorded.CODEC);
-        return new ClaudeAttachment(agent, launch, place, agents, background, Recorded.CODEC, reports);
+        return new ClaudeAttachment(agent, launch, place, agents, new StartGate(), background, Recorded.CODEC, reports);
     }
 
     private void know() {
@@ -292,7 +292,7 @@ class ClaudeAttachmentTest {
         background.advance(Duration.ofSeconds(59));
         assertThat(agent.stopped).isNull();
         background.advance(Duration.ofSeconds(2));
-        assertThat(only(Report.Breached.class).what()).isEqualTo("start");
+        assertThat(only(Report.Breached.class).what()).isEqualTo("start: greeting");
         assertThat(agent.stopped).isEqualTo(StopMode.BUSY);
         agent.exits("exit code 143", "tail");
         assertThat(only(Report.Ended.class).why()).contains("60 s").contains("greeting");
@@ -754,14 +754,31 @@ class ClaudeAttachmentTest {
     @Test
     @Tag("HS-08")
     void stop_duringTheSpawn_leavesNoProcess() {
-        know();
-        attachment.start(new StartPlan(NATIVE, false, Optional.empty()));
-        attachment.stop(StopMode.IDLE);
+        agents.whileStarting = () -> attachment.stop(StopMode.IDLE);
+        fresh();
         assertThat(reports.of(Report.Ended.class)).isEmpty();
-        background.work();
         assertThat(agents.last().stopped).isEqualTo(StopMode.IDLE);
         agents.last().exits("exit code 0", "");
         only(Report.Ended.class);
+    }
+
+    @Test
+    @Tag("HS-08")
+    void stop_beforeTheSpawnBegan_startsNothing() {
+        know();
+        attachment.start(new StartPlan(NATIVE, false, Optional.empty()));
+        attachment.stop(StopMode.IDLE);
+        only(Report.Ended.class);
+        background.work();
+        assertThat(agents.started).isEmpty();
+        only(Report.Ended.class);
+    }
+
+    @Test
+    void start_configurationFileDamaged_isNamedAndNotFatal() {
+        fresh().exits("exit code 1", "Configuration error in /x/.claude.json: JSON Parse error");
+        assertThat(only(Report.Ended.class).why()).contains("damaged").contains("/x/.claude.json");
+        assertThat(only(Report.Ended.class).fatal()).isEmpty();
     }
 
     @Test
@@ -829,14 +846,15 @@ class ClaudeAttachmentTest {
         var launch = new Launch("store", new SessionName("s"), 1, 1, home, List.of());
         var place = new AgentPlace(agent, launch, Map.of("HOME", home.toString()), Recorded.CODEC);
         var holder = new ClaudeAttachment[1];
-        holder[0] = new ClaudeAttachment(agent, launch, place, agents, background, Recorded.CODEC, report -> {
-            reports.report(report);
-            if (report instanceof Report.Known) {
-                holder[0].start(new StartPlan(NATIVE, false, Optional.empty()));
-            } else if (report instanceof Report.Started) {
-                holder[0].stop(StopMode.IDLE);
-            }
-        });
+        holder[0] = new ClaudeAttachment(
+                agent, launch, place, agents, new StartGate(), background, Recorded.CODEC, report -> {
+                    reports.report(report);
+                    if (report instanceof Report.Known) {
+                        holder[0].start(new StartPlan(NATIVE, false, Optional.empty()));
+                    } else if (report instanceof Report.Started) {
+                        holder[0].stop(StopMode.IDLE);
+                    }
+                });
         holder[0].know(new KnowledgeQuestion(Optional.of(NATIVE), List.of(), List.of()));
         background.work();
         assertThat(agents.last().stopped).isEqualTo(StopMode.IDLE);

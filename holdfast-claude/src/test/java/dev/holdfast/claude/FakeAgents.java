@@ -14,6 +14,7 @@ final class FakeAgents implements AgentProcess.Source {
     Optional<String> olderSurvive = Optional.empty();
     AgentProcess.@Nullable CannotStart refusal;
     int reaped;
+    Runnable whileStarting = () -> {};
 
     @Override
     public Optional<String> endOlder(Launch launch) {
@@ -26,6 +27,7 @@ final class FakeAgents implements AgentProcess.Source {
         if (refusal != null) {
             throw refusal;
         }
+        whileStarting.run();
         var fake = new Fake(command, listener);
         started.add(fake);
         return fake;

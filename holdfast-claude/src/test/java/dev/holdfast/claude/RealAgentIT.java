@@ -76,7 +76,14 @@ class RealAgentIT {
         var launch = new Launch("store", new SessionName("Smoke.1"), 1, incarnation, home, List.of(ECHO));
         var host = Map.of("HOME", home.toString(), "PATH", "/usr/bin:/bin");
         return new ClaudeAttachment(
-                agent, launch, new AgentPlace(agent, launch, host, codec), source, background, codec, reports);
+                agent,
+                launch,
+                new AgentPlace(agent, launch, host, codec),
+                source,
+                new StartGate(),
+                background,
+                codec,
+                reports);
     }
 
     private static Line line(DeliveryId id, String... texts) {
