@@ -263,8 +263,19 @@ final class AgentPlace {
         return Optional.empty();
     }
 
-    /** What the agent calls the folder of a working directory: everything but ASCII letters and digits is a dash. */
+    /**
+     * What the agent calls the folder of a working directory: everything but ASCII letters and digits is a dash, two of
+     * them for a character outside the basic plane.
+     */
     static String folderName(Path workingDirectory) {
-        return workingDirectory.toString().replaceAll("[^a-zA-Z0-9]", "-");
+        var name = new StringBuilder(workingDirectory.toString());
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            boolean kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+            if (!kept) {
+                name.setCharAt(i, '-');
+            }
+        }
+        return name.toString();
     }
 }
