@@ -265,7 +265,7 @@ final class ClaudeAttachment implements Attachment {
         track.move(Stage.GREETING, "pid " + process.pid());
         ObjectNode hello = ControlChannel.request("initialize");
         agent.systemPrompt().ifPresent(prompt -> hello.put("systemPrompt", prompt));
-        begun.connection.control().ask(hello, background.nanoTime(), deadlines.start(), this::greeted);
+        begun.connection.control().ask(hello, background.nanoTime(), deadlines.control(), this::greeted);
     }
 
     private void greeted(Answer answer) {
@@ -283,7 +283,7 @@ final class ClaudeAttachment implements Attachment {
                 }
             }
             case Answer.Refused refused -> fail(StartTrouble.greetingRefused(refused.error()));
-            case Answer.Expired expired -> {}
+            case Answer.Expired expired -> startTooSlow();
             case Answer.Closed closed -> {}
         }
     }
@@ -447,7 +447,7 @@ final class ClaudeAttachment implements Attachment {
     private void startTooSlow() {
         String at = track.now().toString().toLowerCase(java.util.Locale.ROOT);
         report(new Report.Breached("start: " + at));
-        String why = "the start did not finish within " + deadlines.start().toSeconds() + " s; it hung at " + at;
+        String why = "the start did not finish in time; it hung at " + at;
         trouble = Optional.of(new StartTrouble("", why));
         if (track.is(Stage.SPAWNING)) {
             stopMode = StopMode.BUSY;
@@ -477,7 +477,9 @@ final class ClaudeAttachment implements Attachment {
         } finally {
             lock.unlock();
         }
-        outbox.deliver();
+        if (!lock.isHeldByCurrentThread()) {
+            outbox.deliver();
+        }
     }
 
     /** A broken invariant ends the agent and is told, rather than leaving a session that hears nothing more. */

@@ -243,6 +243,15 @@ class AgentRecordTest {
 
     @ParameterizedTest
     @MethodSource(VERSIONS)
+    @Tag("TN-08")
+    void open_killedRightAfterFolding_hasBothLines(String version) {
+        var known = ask(record("killed-folded", version), List.of(), 1, 2);
+        assertThat(known.present()).hasSize(2);
+        assertThat(known.tail()).isEqualTo(new Tail.Open(List.of(), List.of("toolu_1")));
+    }
+
+    @ParameterizedTest
+    @MethodSource(VERSIONS)
     void open_coalescedLines_onlyTheLastIsThere(String version) {
         assertThat(ask(record("coalesced", version), List.of(), 1, 2, 3).present())
                 .containsExactly(DeliveryId.parse(id(1)), DeliveryId.parse(id(3)));

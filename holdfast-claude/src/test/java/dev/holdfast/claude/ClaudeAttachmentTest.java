@@ -295,7 +295,7 @@ class ClaudeAttachmentTest {
         assertThat(only(Report.Breached.class).what()).isEqualTo("start: greeting");
         assertThat(agent.stopped).isEqualTo(StopMode.BUSY);
         agent.exits("exit code 143", "tail");
-        assertThat(only(Report.Ended.class).why()).contains("60 s").contains("greeting");
+        assertThat(only(Report.Ended.class).why()).contains("greeting");
         assertThat(only(Report.Ended.class).fatal()).isEmpty();
     }
 
@@ -838,6 +838,44 @@ class ClaudeAttachmentTest {
         var agent = ready();
         agent.listener.gone(new AgentProcess.Exit("exit code 0", "", false));
         assertThat(only(Report.Ended.class).why()).contains("still alive");
+    }
+
+    @Test
+    void everybodyAtOnce_endsExactlyOnceAndInOrder() throws Exception {
+        for (int round = 0; round < 50; round++) {
+            var seen = new Reports();
+            var launch = new Launch("store", new SessionName("s"), 1, 1, home, List.of(ECHO, SLOW));
+            var agent = ClaudeCode.agent().binary(Path.of("/bin/sh")).configDirectory(home);
+            var place = new AgentPlace(agent, launch, Map.of("HOME", home.toString()), Recorded.CODEC);
+            var mine = new FakeAgents();
+            var hand = new ManualBackground();
+            var busy = new ClaudeAttachment(agent, launch, place, mine, new StartGate(), hand, Recorded.CODEC, seen);
+            busy.know(new KnowledgeQuestion(Optional.empty(), List.of(), List.of()));
+            hand.work();
+            busy.start(new StartPlan(NATIVE, false, Optional.empty()));
+            hand.work();
+            var fake = mine.last();
+            fake.greets();
+            fake.init("mcp__host__echo", "mcp__host__slow");
+            fake.probeResult("0");
+            var line = new Line(M1, List.of("x"), "(host)", false);
+            var threads = List.<Runnable>of(
+                            () -> busy.tell(line),
+                            () -> busy.interrupt(1),
+                            () -> fake.says(call("q", 2, "toolu_1", "echo")),
+                            () -> busy.answer("toolu_1", ToolAnswer.text("x")),
+                            () -> fake.result("x", "1"),
+                            () -> busy.stop(StopMode.BUSY),
+                            () -> fake.exits("exit code 0", ""))
+                    .stream()
+                    .map(task -> Thread.ofPlatform().start(task))
+                    .toList();
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            assertThat(seen.of(Report.Ended.class)).hasSize(1);
+            assertThat(seen.all().getLast()).isInstanceOf(Report.Ended.class);
+        }
     }
 
     @Test

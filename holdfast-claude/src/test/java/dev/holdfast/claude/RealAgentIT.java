@@ -15,6 +15,7 @@ import dev.holdfast.ToolAnswer;
 import dev.holdfast.ToolSpec;
 import dev.holdfast.TurnMark;
 import dev.holdfast.TurnResult;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -23,6 +24,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -143,8 +145,7 @@ class RealAgentIT {
         assertThat(third.ending()).isEqualTo(TurnResult.Ending.INTERRUPTED);
 
         attachment.stop(StopMode.IDLE);
-        System.out.println(reports.next(0, Report.Ended.class));
-        System.out.println(reports.of(Report.Noticed.class));
+        reports.next(0, Report.Ended.class);
 
         Files.writeString(home.resolve("secret.txt"), "TOPSECRET");
         var marks = List.of(
@@ -173,6 +174,183 @@ class RealAgentIT {
                 .doesNotContain("TOPSECRET");
         resumed.stop(StopMode.BUSY);
         again.next(0, Report.Ended.class);
-        System.out.println(again.all());
+    }
+
+    private record Life(ClaudeAttachment attachment, Reports reports, Knowledge known) {
+        void kill() {
+            long pid = reports.of(Report.Started.class).getLast().pid();
+            ProcessHandle.of(pid).orElseThrow().destroyForcibly();
+            reports.next(0, Report.Ended.class);
+        }
+
+        void stop() {
+            attachment.stop(StopMode.IDLE);
+            reports.next(0, Report.Ended.class);
+        }
+
+        TurnResult turn(DeliveryId id, String text) {
+            int mark = reports.mark();
+            attachment.tell(line(id, text));
+            var result = reports.next(mark, Report.Result.class).result();
+            reports.next(mark, Report.Idle.class);
+            return result;
+        }
+    }
+
+    private Life live(ClaudeCodeAgent agent, String session, List<TurnMark> marks, DeliveryId... open) {
+        var reports = new Reports();
+        var attachment = attach(agent, reports);
+        attachment.know(new KnowledgeQuestion(Optional.of(session), marks, List.of(open)));
+        var known = reports.next(0, Report.Known.class).knowledge();
+        boolean resume = known.record() == Knowledge.RecordState.PRESENT;
+        attachment.start(new StartPlan(session, resume, Optional.empty()));
+        reports.next(0, Report.Verified.class);
+        return new Life(attachment, reports, known);
+    }
+
+    private static int times(String text, String part) {
+        return text.split(java.util.regex.Pattern.quote(part), -1).length - 1;
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void agent_killedInACall_tellsOfTheCallAndGoesOn(String binary) {
+        var session = UUID.randomUUID().toString();
+        var agent = agent(binary);
+        var first = live(agent, session, List.of());
+        var m1 = id();
+        var mark1 =
+                new TurnMark(1, List.of(m1.toString()), first.turn(m1, "ONE").answerId());
+        api.script(request -> new ScriptedApi.Turn.Use("mcp__host__echo", "{}"));
+        var m2 = id();
+        first.attachment().tell(line(m2, "TWO"));
+        var call = first.reports().next(0, Report.CallRequested.class);
+        Awaitility.await().until(() -> recorded(call.callId()));
+        first.kill();
+        assertThat(first.reports().of(Report.CallWithdrawn.class)).hasSize(1);
+
+        api.script(request -> new ScriptedApi.Turn.Say("on"));
+        var second = live(agent, session, List.of(mark1), m2);
+        assertThat(second.known().coversTurn()).isEqualTo(1);
+        assertThat(second.known().present()).containsExactly(m2);
+        assertThat(second.known().tail()).isEqualTo(new Knowledge.Tail.Open(List.of(call.callId()), List.of()));
+        assertThat(second.turn(id(), "GO ON").ending()).isEqualTo(TurnResult.Ending.ANSWERED);
+        for (String said : List.of("ONE", "TWO", "GO ON")) {
+            assertThat(times(api.lastConversation(), said)).isEqualTo(1);
+        }
+        second.stop();
+    }
+
+    /** Whether an agent's record under this home holds the text. */
+    private boolean recorded(String text) throws IOException {
+        try (var files = Files.walk(home)) {
+            for (Path file :
+                    files.filter(each -> each.toString().endsWith(".jsonl")).toList()) {
+                if (Files.readString(file).contains(text)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void agent_killedAtFirstSightOfTheResult_saysWhatIsLeft(String binary) {
+        var session = UUID.randomUUID().toString();
+        var agent = agent(binary);
+        var first = live(agent, session, List.of());
+        var m1 = id();
+        var mark1 =
+                new TurnMark(1, List.of(m1.toString()), first.turn(m1, "ONE").answerId());
+        Awaitility.await().pollDelay(java.time.Duration.ofMillis(300)).until(() -> true);
+        var m2 = id();
+        first.attachment().tell(line(m2, "TWO"));
+        var result = first.reports()
+                .next(
+                        0,
+                        Report.Result.class,
+                        report -> report.result().text().equals("fine")
+                                && first.reports().of(Report.Result.class).size() == 2);
+        first.kill();
+        var mark2 = new TurnMark(
+                2,
+                List.of(m2.toString()),
+                first.reports().of(Report.Result.class).getLast().result().answerId());
+        assertThat(result).isNotNull();
+        var second = live(agent, session, List.of(mark1, mark2), m2);
+        boolean kept = second.known().coversTurn() == 2;
+        assertThat(second.known().present().contains(m2)).isEqualTo(kept);
+        second.turn(kept ? id() : m2, kept ? "THREE" : "TWO");
+        assertThat(times(api.lastConversation(), "TWO")).isEqualTo(1);
+        second.stop();
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void interrupt_rightBehindItsLine_endsTheTurn(String binary) {
+        api.script(request -> new ScriptedApi.Turn.Say("a long answer", new CountDownLatch(1)));
+        var life = live(agent(binary), UUID.randomUUID().toString(), List.of());
+        life.attachment().tell(line(id(), "ONE"));
+        life.attachment().interrupt(1);
+        life.reports().next(0, Report.InterruptAnswered.class);
+        var result = life.reports().next(0, Report.Result.class).result();
+        assertThat(result.ending()).isEqualTo(TurnResult.Ending.INTERRUPTED);
+        life.reports().next(0, Report.Idle.class);
+        life.stop();
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void steer_duringACall_landsInTheTurn(String binary) {
+        api.script(request -> ScriptedApi.lastWords(request).contains("tool_result")
+                ? new ScriptedApi.Turn.Say("both")
+                : new ScriptedApi.Turn.Use("mcp__host__echo", "{}"));
+        var session = UUID.randomUUID().toString();
+        var agent = agent(binary);
+        var life = live(agent, session, List.of());
+        var m1 = id();
+        var m2 = id();
+        life.attachment().tell(line(m1, "ONE"));
+        var call = life.reports().next(0, Report.CallRequested.class);
+        life.attachment().tell(line(m2, "STEER"));
+        Awaitility.await().pollDelay(java.time.Duration.ofMillis(200)).until(() -> true);
+        life.attachment().answer(call.callId(), ToolAnswer.text("done"));
+        life.reports().next(0, Report.Landed.class, landed -> landed.id().equals(m2));
+        var result = life.reports().next(0, Report.Result.class).result();
+        life.reports().next(0, Report.Idle.class);
+        assertThat(result.text()).isEqualTo("both");
+        life.stop();
+        var again = live(agent, session, List.of(), m1, m2);
+        assertThat(again.known().present()).containsExactly(m1, m2);
+        assertThat(again.known().tail()).isInstanceOf(Knowledge.Tail.Answered.class);
+        again.stop();
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void tool_surplus_isAMismatchBeforeAWordReachesTheModel(String binary) {
+        var reports = new Reports();
+        var agent = agent(binary).builtinTools("Read", "NoSuchTool");
+        var attachment = attach(agent, reports);
+        attachment.know(new KnowledgeQuestion(Optional.empty(), List.of(), List.of()));
+        reports.next(0, Report.Known.class);
+        attachment.start(new StartPlan(UUID.randomUUID().toString(), false, Optional.empty()));
+        assertThat(reports.next(0, Report.Mismatch.class))
+                .isEqualTo(new Report.Mismatch(List.of("NoSuchTool"), List.of()));
+        assertThat(reports.next(0, Report.Ended.class).fatal()).isEqualTo("tools_mismatch");
+        assertThat(api.requests()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void login_missing_isSaidBeforeAnythingIsSent(String binary) {
+        var reports = new Reports();
+        var agent = ClaudeCode.agent().binary(Path.of(binary)).configDirectory(home.resolve("empty"));
+        var attachment = attach(agent, reports);
+        attachment.know(new KnowledgeQuestion(Optional.empty(), List.of(), List.of()));
+        reports.next(0, Report.Known.class);
+        attachment.start(new StartPlan(UUID.randomUUID().toString(), false, Optional.empty()));
+        assertThat(reports.next(0, Report.Ended.class).fatal()).isEqualTo("not_logged_in");
     }
 }
