@@ -6,10 +6,12 @@ module dev.holdfast.testkit {
     exports dev.holdfast.testkit;
 
     requires transitive dev.holdfast;
-    requires dev.holdfast.core;
-    requires dev.holdfast.runtime;
+    requires transitive dev.holdfast.core;
+    requires transitive dev.holdfast.runtime;
     requires jdk.httpserver;
     requires org.slf4j;
     requires static org.jspecify;
     requires tools.jackson.databind;
+
+    exports dev.holdfast.testkit;
 }

@@ -129,9 +129,17 @@ public sealed interface Event {
     /** The agent's own session is a new one; marks of the old one count no more. */
     record NativeSessionReplaced(String nativeSession, String why) implements Event {}
 
-    /** Turns {@code from} to {@code through} are told again, under this id (TN-16). */
-    record CatchUpPlanned(long incarnation, DeliveryId delivery, long from, long through, boolean answerOnly)
-            implements Event {}
+    /**
+     * Turns {@code from} to {@code through} are told again, under this id (TN-16).
+     *
+     * @param known lines of turn {@code from} that are in the agent's memory; the rest of it is not
+     */
+    record CatchUpPlanned(long incarnation, DeliveryId delivery, long from, long through, List<String> known)
+            implements Event {
+        public CatchUpPlanned {
+            known = List.copyOf(known);
+        }
+    }
 
     /** The next start waits. */
     record RestartScheduled(Instant at, int failures, String why) implements Event {}

@@ -147,6 +147,7 @@ final class Fold {
         told.add(new Told(e.delivery(), Told.Kind.CONTINUATION, List.of(), false));
         d.ids++;
         d.turn = Optional.of(turn.told(told)
+                .calls(forgotten(turn, false))
                 .stage(TurnStage.TABLE.next(turn.stage(), TurnStage.Trigger.CONTINUED))
                 .deaths(turn.agentDeaths(), 0)
                 .deadline(e.deadline()));
@@ -155,8 +156,14 @@ final class Fold {
     private static void turnReturned(Durable.Draft d, Event.TurnReturned e) {
         var turn = open(d, e.turn());
         d.turn = Optional.of(turn.told(List.of(turn.original()))
+                .calls(forgotten(turn, true))
                 .stage(TurnStage.TABLE.next(turn.stage(), TurnStage.Trigger.RETURNED))
                 .deadline(e.deadline()));
+    }
+
+    /** A continuation tells of every call; an agent that begins the turn again knows of none. */
+    private static List<OpenCall> forgotten(Turn turn, boolean forgotten) {
+        return turn.calls().stream().map(c -> c.forgotten(forgotten)).toList();
     }
 
     private void turnSettled(Durable.Draft d, Event.TurnSettled e) {
@@ -185,7 +192,7 @@ final class Fold {
         }
         var turn = open(d, e.turn());
         var calls = new ArrayList<>(turn.calls());
-        calls.add(new OpenCall(e.callId(), e.tool(), e.inputDigest(), false, false, ""));
+        calls.add(new OpenCall(e.callId(), e.tool(), e.inputDigest(), e.key(), false, false, "", false));
         d.turn = Optional.of(turn.calls(calls));
     }
 
@@ -196,10 +203,7 @@ final class Fold {
         var turn = d.turn.get();
         var calls = new ArrayList<OpenCall>();
         for (OpenCall c : turn.calls()) {
-            calls.add(
-                    c.callId().equals(e.callId())
-                            ? new OpenCall(c.callId(), c.tool(), c.inputDigest(), true, e.error(), e.answer())
-                            : c);
+            calls.add(c.callId().equals(e.callId()) ? c.end(e.error(), e.answer()) : c);
         }
         d.turn = Optional.of(turn.calls(calls));
     }

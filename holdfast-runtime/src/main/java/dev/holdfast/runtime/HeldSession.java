@@ -405,7 +405,7 @@ final class HeldSession implements Session, Owner.Audience {
                     var surroundings = parts.options().surroundings();
                     var alarm = surroundings.at(
                             surroundings.now().plus(STEER_WAIT), () -> answer.complete(SteerAnswer.QUEUED));
-                    answer.whenComplete((a, failure) -> alarm.cancel());
+                    var unused = answer.whenComplete((a, failure) -> alarm.cancel());
                     return answer;
                 });
     }
