@@ -228,14 +228,18 @@ final class SimulatedAgents {
         long covers = 0;
         List<String> askedNext = List.of();
         var turns = new TreeMap<Long, Boolean>();
+        long retold = 0;
         for (TurnMark m : question.marks()) {
             boolean there = ids.containsAll(m.asked()) && (m.answered().isEmpty() || ids.contains(m.answered()));
+            if (there && turns.containsKey(m.turn())) {
+                retold = m.turn(); // a catch-up, which told every turn that was missing then
+            }
             turns.merge(m.turn(), there, Boolean::logicalOr);
         }
         boolean gap = false;
         boolean hole = false;
         for (var turn : turns.entrySet()) {
-            if (turn.getValue()) {
+            if (turn.getValue() || turn.getKey() <= retold) {
                 hole |= gap;
                 covers = turn.getKey();
             } else {
