@@ -31,7 +31,9 @@ class CoreExplorerTest {
 
     @Test
     void custom() {
-        var b = java.util.Arrays.stream(System.getProperty("budget").split(",")).mapToInt(Integer::parseInt).toArray();
+        var b = java.util.Arrays.stream(System.getProperty("budget").split(","))
+                .mapToInt(Integer::parseInt)
+                .toArray();
         explore(new World.Budget(b[0], b[1], b[2], b[3], b[4], b[5], b[6]));
     }
 
@@ -64,7 +66,8 @@ class CoreExplorerTest {
             }
             level = next;
             depth++;
-            if (depth % 5 == 0) System.out.println("depth " + depth + " level " + level.size() + " seen " + seen.size());
+            if (depth % 5 == 0)
+                System.out.println("depth " + depth + " level " + level.size() + " seen " + seen.size());
         }
         System.out.println(budget + ": " + seen.size() + " states, " + steps + " steps, depth " + depth + ", "
                 + (System.nanoTime() - begin) / 1_000_000 + " ms");

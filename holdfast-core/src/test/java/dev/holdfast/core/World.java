@@ -168,12 +168,17 @@ final class World {
             steps.put("read", World::read);
         }
         switch (live.stage()) {
-            case PLANNED -> steps.put("slot", w -> w.decide(new Input.Slot(
-                    w.live.epoch(), w.durable.incarnation(), Input.SlotAnswer.GRANTED)));
+            case PLANNED ->
+                steps.put(
+                        "slot",
+                        w -> w.decide(
+                                new Input.Slot(w.live.epoch(), w.durable.incarnation(), Input.SlotAnswer.GRANTED)));
             case ASKING -> {
                 if (!endIsReported()) {
-                    steps.put("know", w -> w.report(new Report.Known(
-                            w.agent.knowledge(w.effect(Effect.AskKnowledge.class).orElseThrow()))));
+                    steps.put(
+                            "know",
+                            w -> w.report(new Report.Known(w.agent.knowledge(
+                                    w.effect(Effect.AskKnowledge.class).orElseThrow()))));
                 }
             }
             case STARTING -> {
@@ -245,7 +250,8 @@ final class World {
                 new MessageId(new UUID(7, number)),
                 kind,
                 1,
-                urgent ? durable.turn().map(t -> OptionalLong.of(t.number())).orElse(OptionalLong.empty())
+                urgent
+                        ? durable.turn().map(t -> OptionalLong.of(t.number())).orElse(OptionalLong.empty())
                         : OptionalLong.empty(),
                 urgent ? durable.takenThrough() : 0,
                 OptionalLong.empty(),
@@ -270,9 +276,7 @@ final class World {
         var run = effect(Effect.RunAgent.class).orElseThrow();
         var catchUp = run.catchUp()
                 .map(c -> new ModelAgent.Item(
-                        ModelAgent.Kind.TOLD,
-                        c.delivery().toString(),
-                        wordsOf(c.from(), c.through(), c.known())));
+                        ModelAgent.Kind.TOLD, c.delivery().toString(), wordsOf(c.from(), c.through(), c.known())));
         agent = agent.started(run.nativeSession(), run.resume(), catchUp);
         contextIsRight(live.toldThrough());
         says(new Report.Verified("1", run.nativeSession()));
@@ -454,7 +458,8 @@ final class World {
     }
 
     private void interrupt(Effect.Interrupt interrupt) {
-        if (durable.turn().filter(t -> t.number() == interrupt.turn()).isEmpty() || live.told().isPresent()) {
+        if (durable.turn().filter(t -> t.number() == interrupt.turn()).isEmpty()
+                || live.told().isPresent()) {
             throw new AssertionError("an interrupt is written outside of its turn, or beside a line (TN-14)");
         }
         agent = agent.interrupt();
@@ -496,8 +501,7 @@ final class World {
     private void waitsForSomething() {
         boolean work = durable.turn().isPresent()
                 || !durable.front().isEmpty()
-                || live.waiting().values().stream()
-                        .anyMatch(h -> !h.kind().urgent() && !durable.named(h.number()));
+                || live.waiting().values().stream().anyMatch(h -> !h.kind().urgent() && !durable.named(h.number()));
         boolean answerComes = live.stage() != AgentStage.DOWN && live.stage() != AgentStage.READY;
         if (work
                 && durable.phase() == Phase.OPEN
@@ -550,29 +554,83 @@ final class World {
     String key() {
         var relative = new StringBuilder(2_000);
         relative.append(new Durable(
-                "", "", 0, durable.phase(), "", durable.takenThrough(), durable.ahead(), 0, 0, durable.lastOrdinary(),
-                durable.front(), durable.consumed(), durable.turn().map(this::relative), durable.lastTurn(), 0,
-                durable.up(), durable.failures(), durable.restartAt().map(this::relative), durable.nativeSession(),
-                durable.marks(), OptionalLong.empty(), "", ""));
+                "",
+                "",
+                0,
+                durable.phase(),
+                "",
+                durable.takenThrough(),
+                durable.ahead(),
+                0,
+                0,
+                durable.lastOrdinary(),
+                durable.front(),
+                durable.consumed(),
+                durable.turn().map(this::relative),
+                durable.lastTurn(),
+                0,
+                durable.up(),
+                durable.failures(),
+                durable.restartAt().map(this::relative),
+                durable.nativeSession(),
+                durable.marks(),
+                OptionalLong.empty(),
+                "",
+                ""));
         relative.append(new Live(
-                0, live.stage(), live.plan(), Set.of(), live.toldThrough(), live.told(), 0,
-                live.awaitIdle(), live.busy(), live.interrupt(), live.endBy().map(this::relative), live.stop(),
-                live.settledHere(), live.calls(), live.callOrdinals(), live.waiting(), live.seenThrough(),
-                live.idleSince().map(this::relative), live.leaving(), live.freeSlot(), List.of()));
-        durable.turn().ifPresent(t -> t.ids().stream().filter(live.landed()::contains).forEach(relative::append));
-        relative.append(agent).append(reports).append(store).append(read).append(told).append(left);
+                0,
+                live.stage(),
+                live.plan(),
+                Set.of(),
+                live.toldThrough(),
+                live.told(),
+                0,
+                live.awaitIdle(),
+                live.busy(),
+                live.interrupt(),
+                live.endBy().map(this::relative),
+                live.stop(),
+                live.settledHere(),
+                live.calls(),
+                live.callOrdinals(),
+                live.waiting(),
+                live.seenThrough(),
+                live.idleSince().map(this::relative),
+                live.leaving(),
+                live.freeSlot(),
+                List.of()));
+        durable.turn()
+                .ifPresent(t -> t.ids().stream().filter(live.landed()::contains).forEach(relative::append));
+        relative.append(agent)
+                .append(reports)
+                .append(store)
+                .append(read)
+                .append(told)
+                .append(left);
         return renumbered(relative);
     }
 
     private Turn relative(Turn t) {
         return new Turn(
-                t.number(), t.stage(), t.told(), t.afterOrdinary(), START, relative(t.deadline()), t.inFlight(),
-                t.exposed(), t.agentDeaths(), t.hostDeaths(), t.calls(), t.ending(), t.cancelled());
+                t.number(),
+                t.stage(),
+                t.told(),
+                t.afterOrdinary(),
+                START,
+                relative(t.deadline()),
+                t.inFlight(),
+                t.exposed(),
+                t.agentDeaths(),
+                t.hostDeaths(),
+                t.calls(),
+                t.ending(),
+                t.cancelled());
     }
 
     private Instant relative(Instant instant) {
         var away = Duration.between(now, instant);
-        return START.plus(away.compareTo(LIMITS.idle().negated()) < 0 ? LIMITS.idle().negated() : away);
+        return START.plus(
+                away.compareTo(LIMITS.idle().negated()) < 0 ? LIMITS.idle().negated() : away);
     }
 
     private static final int UUID_LENGTH = 36;
@@ -623,7 +681,13 @@ final class World {
     public String toString() {
         var text = new StringBuilder("events:\n");
         events().forEach(e -> text.append("  ").append(e).append('\n'));
-        return text.append(durable).append('\n').append(live).append('\n').append(agent).append('\n').append(reports)
+        return text.append(durable)
+                .append('\n')
+                .append(live)
+                .append('\n')
+                .append(agent)
+                .append('\n')
+                .append(reports)
                 .toString();
     }
 
