@@ -101,7 +101,19 @@ final class Fold {
         d.ids++;
         var line = new Told(e.delivery(), Told.Kind.MESSAGE, e.messages(), false);
         d.turn = Optional.of(new Turn(
-                e.turn(), stage, List.of(line), after, e.at(), e.deadline(), true, false, 0, 0, List.of(), "", false));
+                e.turn(),
+                stage,
+                List.of(line),
+                after,
+                e.at(),
+                e.deadline(),
+                true,
+                e.written(),
+                0,
+                0,
+                List.of(),
+                "",
+                false));
     }
 
     private static void steerPlanned(Durable.Draft d, Event.SteerPlanned e) {
