@@ -310,6 +310,25 @@ class SpawnerIT {
     }
 
     @Test
+    @Tag("HS-08")
+    void spawn_whoseCallerIsInterrupted_leavesNoChild() {
+        try (Spawner spawner = open()) {
+            Thread.currentThread().interrupt();
+            try {
+                spawner.spawn(spec("sleep", "300"), recorder).stop(Ladder.urgent());
+            } catch (SpawnFailed e) {
+                assertThat(e.reason()).isEqualTo(Reason.INTERRUPTED);
+            }
+            assertThat(Thread.interrupted()).isTrue();
+            Recorder after = new Recorder();
+            spawner.spawn(Kit.in("after", spec("true")), after);
+            after.awaitGone();
+            Kit.until("no child is left", () -> spawner.children().isEmpty());
+        }
+        assertThat(directory.resolve("run")).isEmptyDirectory();
+    }
+
+    @Test
     void spawn_child_leadsASessionOfItsOwn() {
         try (Spawner spawner = open()) {
             Child child = spawner.spawn(Kit.shell(directory, "cut -d' ' -f6 /proc/$$/stat; exec cat"), recorder);
