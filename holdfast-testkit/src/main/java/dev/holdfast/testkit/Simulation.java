@@ -159,6 +159,7 @@ public final class Simulation {
     private void calm() {
         faulty = false;
         agents.stopFaults();
+        crashHost(); // a person takes the session up again, which resumes it when it is parked
     }
 
     // ---- a host ---------------------------------------------------------------------------------------------------
