@@ -165,6 +165,10 @@ final class SimulatedAgents {
                     end("could not be started");
                     return;
                 }
+                if (plan.resume() && !records.containsKey(plan.nativeSession())) {
+                    end("no conversation found");
+                    return;
+                }
                 if (launch.epoch() < newestEpoch) {
                     end("a newer owner has the session: its lease fences this start");
                     return;
