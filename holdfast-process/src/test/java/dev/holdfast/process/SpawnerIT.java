@@ -297,14 +297,16 @@ class SpawnerIT {
         try (Spawner spawner = open()) {
             CompletableFuture<Path> thread = new CompletableFuture<>();
             Thread.ofPlatform().start(() -> {
-                spawner.spawn(spec("cat"), recorder);
+                Child bound = spawner.spawn(spec("cat"), recorder);
+                bound.write("bound by now".getBytes(StandardCharsets.UTF_8));
+                Kit.lines(recorder, 1);
                 thread.complete(Path.of("/proc").resolve(readLink("/proc/thread-self")));
             });
             Path calling = Recorder.get(thread);
             Kit.until("the calling thread has ended", () -> !Files.exists(calling));
             Child child = spawner.children().getFirst();
             Recorder.get(child.write("still here".getBytes(StandardCharsets.UTF_8)));
-            assertThat(Kit.lines(recorder, 1)).containsExactly("still here");
+            assertThat(Kit.lines(recorder, 2)).containsExactly("bound by now", "still here");
             assertThat(child.diesWithHost()).isTrue();
         }
     }
