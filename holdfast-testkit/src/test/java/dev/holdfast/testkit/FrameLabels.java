@@ -19,6 +19,9 @@ final class FrameLabels {
         }
         List<String> labels = new ArrayList<>();
         for (Json frame : frames) {
+            if (isHandshake(frame)) {
+                continue;
+            }
             String label = label(frame, names, asked);
             boolean repeatedDelta = !labels.isEmpty()
                     && label.equals("stream content_block_delta")
@@ -28,6 +31,12 @@ final class FrameLabels {
             }
         }
         return labels;
+    }
+
+    /** How often and between which other frames the handshake comes is a matter of milliseconds. */
+    private static boolean isHandshake(Json frame) {
+        String method = frame.at("request").at("message").text("method", "");
+        return method.equals("initialize") || method.equals("notifications/initialized") || method.equals("tools/list");
     }
 
     private static String label(Json frame, Map<String, String> names, Set<String> asked) {
@@ -100,8 +109,10 @@ final class FrameLabels {
 
     private static String shortened(String text) {
         String line = text.strip();
-        for (String prefix :
-                List.of("<command-name>", "<local-command", "Total cost", "Estimated cost", "## Context")) {
+        if (line.startsWith("Total cost") || line.startsWith("Estimated cost")) {
+            return "COST";
+        }
+        for (String prefix : List.of("<command-name>", "<local-command", "## Context")) {
             if (line.startsWith(prefix)) {
                 return prefix;
             }
