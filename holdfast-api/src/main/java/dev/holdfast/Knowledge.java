@@ -7,18 +7,21 @@ import java.util.List;
  *
  * @param record whether the record is there and can be trusted
  * @param coversTurn the newest turn whose marks are all there, 0 for none
- * @param askedNext true when the question of the turn after {@code coversTurn} is there and its answer is not
+ * @param askedNext those lines of the first marked turn after {@code coversTurn} that are there all the same: its answer
+ *     is not
  * @param present those of the asked-for open lines that are in the record
  * @param tail what follows the last present one
  */
-public record Knowledge(RecordState record, long coversTurn, boolean askedNext, List<DeliveryId> present, Tail tail) {
+public record Knowledge(
+        RecordState record, long coversTurn, List<String> askedNext, List<DeliveryId> present, Tail tail) {
     public Knowledge {
+        askedNext = List.copyOf(askedNext);
         present = List.copyOf(present);
     }
 
     /** Nothing: there is no record, and so no memory. */
     public static Knowledge nothing() {
-        return new Knowledge(RecordState.MISSING, 0, false, List.of(), new Tail.None());
+        return new Knowledge(RecordState.MISSING, 0, List.of(), List.of(), new Tail.None());
     }
 
     /** Whether the agent's record can be resumed. */

@@ -46,9 +46,13 @@ public sealed interface Effect {
     /**
      * Turns to tell again.
      *
-     * @param answerOnly the question of {@code from} is in the agent's memory, its answer is not
+     * @param known lines of turn {@code from} that are in the agent's memory; the rest of it is not
      */
-    record CatchUp(DeliveryId delivery, long from, long through, boolean answerOnly) {}
+    record CatchUp(DeliveryId delivery, long from, long through, List<String> known) {
+        public CatchUp {
+            known = List.copyOf(known);
+        }
+    }
 
     /**
      * One line, written once per incarnation.
@@ -61,8 +65,20 @@ public sealed interface Effect {
     /** An interrupt, written once. */
     record Interrupt(Key key, long turn) implements Effect {}
 
-    /** A host tool that should be running. */
-    record RunCall(Key key, long turn, long message, String callId, String tool, String idempotencyKey)
+    /**
+     * A host tool that should be running.
+     *
+     * @param before the same call of an attempt the agent has forgotten: unless the tool is idempotent, it must not run
+     *     again unseen; its recorded answer is given, or that it may have happened (TL-07)
+     */
+    record RunCall(
+            Key key,
+            long turn,
+            long message,
+            String callId,
+            String tool,
+            String idempotencyKey,
+            Optional<OpenCall> before)
             implements Effect {}
 
     /** The answer of a finished call, given to the agent. */

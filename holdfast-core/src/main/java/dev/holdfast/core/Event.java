@@ -32,8 +32,14 @@ public sealed interface Event {
     /** A message got its terminal record without a turn. */
     record MessageEnded(Taken message, Outcome outcome, String why) implements Event {}
 
-    /** A message, or several of one sender, left the queue for a turn; the delivery id is fixed here (TN-12). */
-    record TurnOpened(long turn, DeliveryId delivery, List<Taken> messages, Instant at, Instant deadline)
+    /**
+     * A message, or several of one sender, left the queue for a turn; the delivery id is fixed here (TN-12).
+     *
+     * @param written its line was written before, as a steer of the turn that just settled, and may be in the agent's
+     *     record
+     */
+    record TurnOpened(
+            long turn, DeliveryId delivery, List<Taken> messages, Instant at, Instant deadline, boolean written)
             implements Event {
         public TurnOpened {
             messages = List.copyOf(messages);
@@ -129,9 +135,17 @@ public sealed interface Event {
     /** The agent's own session is a new one; marks of the old one count no more. */
     record NativeSessionReplaced(String nativeSession, String why) implements Event {}
 
-    /** Turns {@code from} to {@code through} are told again, under this id (TN-16). */
-    record CatchUpPlanned(long incarnation, DeliveryId delivery, long from, long through, boolean answerOnly)
-            implements Event {}
+    /**
+     * Turns {@code from} to {@code through} are told again, under this id (TN-16).
+     *
+     * @param known lines of turn {@code from} that are in the agent's memory; the rest of it is not
+     */
+    record CatchUpPlanned(long incarnation, DeliveryId delivery, long from, long through, List<String> known)
+            implements Event {
+        public CatchUpPlanned {
+            known = List.copyOf(known);
+        }
+    }
 
     /** The next start waits. */
     record RestartScheduled(Instant at, int failures, String why) implements Event {}

@@ -51,7 +51,10 @@ final class Fold {
             }
             case Event.RestartScheduled e -> d.restartAt = Optional.of(e.at());
             case Event.IncarnationStarted e -> {}
-            case Event.IncarnationVerified e -> d.restartAt = Optional.empty();
+            case Event.IncarnationVerified e -> {
+                d.restartAt = Optional.empty();
+                d.nativeSession = Optional.of(e.nativeSession()); // the agent may have taken another id than asked for
+            }
             case Event.AgentTurnSeen e -> addCost(d, e.usage().costMicros());
             case Event.Noticed e -> {}
         }
@@ -101,7 +104,19 @@ final class Fold {
         d.ids++;
         var line = new Told(e.delivery(), Told.Kind.MESSAGE, e.messages(), false);
         d.turn = Optional.of(new Turn(
-                e.turn(), stage, List.of(line), after, e.at(), e.deadline(), true, false, 0, 0, List.of(), "", false));
+                e.turn(),
+                stage,
+                List.of(line),
+                after,
+                e.at(),
+                e.deadline(),
+                true,
+                e.written(),
+                0,
+                0,
+                List.of(),
+                "",
+                false));
     }
 
     private static void steerPlanned(Durable.Draft d, Event.SteerPlanned e) {
@@ -147,6 +162,7 @@ final class Fold {
         told.add(new Told(e.delivery(), Told.Kind.CONTINUATION, List.of(), false));
         d.ids++;
         d.turn = Optional.of(turn.told(told)
+                .calls(forgotten(turn, false))
                 .stage(TurnStage.TABLE.next(turn.stage(), TurnStage.Trigger.CONTINUED))
                 .deaths(turn.agentDeaths(), 0)
                 .deadline(e.deadline()));
@@ -155,8 +171,14 @@ final class Fold {
     private static void turnReturned(Durable.Draft d, Event.TurnReturned e) {
         var turn = open(d, e.turn());
         d.turn = Optional.of(turn.told(List.of(turn.original()))
+                .calls(forgotten(turn, true))
                 .stage(TurnStage.TABLE.next(turn.stage(), TurnStage.Trigger.RETURNED))
                 .deadline(e.deadline()));
+    }
+
+    /** A continuation tells of every call; an agent that begins the turn again knows of none. */
+    private static List<OpenCall> forgotten(Turn turn, boolean forgotten) {
+        return turn.calls().stream().map(c -> c.forgotten(forgotten)).toList();
     }
 
     private void turnSettled(Durable.Draft d, Event.TurnSettled e) {
@@ -185,7 +207,7 @@ final class Fold {
         }
         var turn = open(d, e.turn());
         var calls = new ArrayList<>(turn.calls());
-        calls.add(new OpenCall(e.callId(), e.tool(), e.inputDigest(), false, false, ""));
+        calls.add(new OpenCall(e.callId(), e.tool(), e.inputDigest(), e.key(), false, false, "", false));
         d.turn = Optional.of(turn.calls(calls));
     }
 
@@ -196,10 +218,7 @@ final class Fold {
         var turn = d.turn.get();
         var calls = new ArrayList<OpenCall>();
         for (OpenCall c : turn.calls()) {
-            calls.add(
-                    c.callId().equals(e.callId())
-                            ? new OpenCall(c.callId(), c.tool(), c.inputDigest(), true, e.error(), e.answer())
-                            : c);
+            calls.add(c.callId().equals(e.callId()) ? c.end(e.error(), e.answer()) : c);
         }
         d.turn = Optional.of(turn.calls(calls));
     }

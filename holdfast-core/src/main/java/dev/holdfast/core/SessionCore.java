@@ -83,7 +83,7 @@ final class SessionCore implements Core {
                         turn.number(),
                         t,
                         retellFrom(turn, live))));
-        if (live.interrupt() == Live.InterruptWindow.WRITTEN) {
+        if (live.interrupt() == Live.InterruptWindow.WRITTEN && turn.stage() == TurnStage.ENDING) {
             effects.add(new Effect.Interrupt(
                     key(durable, live, Effect.Kind.INTERRUPT, Long.toString(turn.number())), turn.number()));
         }
@@ -104,9 +104,22 @@ final class SessionCore implements Core {
                 effects.add(new Effect.AnswerCall(key(durable, live, Effect.Kind.ANSWER_CALL, id), id));
             } else if (!ending) {
                 effects.add(new Effect.RunCall(
-                        key(durable, live, Effect.Kind.RUN_CALL, id), turn, message, id, call.tool(), call.key()));
+                        key(durable, live, Effect.Kind.RUN_CALL, id),
+                        turn,
+                        message,
+                        id,
+                        call.tool(),
+                        call.key(),
+                        forgotten(durable, call.key())));
             }
         });
+    }
+
+    private static Optional<OpenCall> forgotten(Durable durable, String idempotencyKey) {
+        return durable.turn().stream()
+                .flatMap(t -> t.calls().stream())
+                .filter(c -> c.forgotten() && c.key().equals(idempotencyKey))
+                .findFirst();
     }
 
     private static Effect.Key key(Durable durable, Live live, Effect.Kind kind, String ordinal) {
@@ -133,7 +146,7 @@ final class SessionCore implements Core {
     }
 
     static boolean idle(Durable durable, Live live) {
-        return live.stage() == AgentStage.READY && durable.turn().isEmpty() && !live.busy();
+        return live.stage() == AgentStage.READY && durable.turn().isEmpty() && !live.busy() && !live.awaitIdle();
     }
 
     @Override

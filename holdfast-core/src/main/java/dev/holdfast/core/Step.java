@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /**
@@ -148,7 +149,7 @@ final class Step {
                 }
             }
             case EVICT -> {
-                boolean can = live.stage == AgentStage.READY && durable.turn().isEmpty();
+                boolean can = SessionCore.idle(durable, live.build());
                 emit(new Event.ArrivalDone(h.number(), h.kind(), can ? "evicting" : "nothing to evict"));
                 if (can) {
                     stop(StopMode.IDLE);
@@ -175,16 +176,27 @@ final class Step {
 
     /** The message next to run when the cancel was accepted: it may have begun since. */
     private void cancelNext(Header h) {
+        long first = h.boundAfter() + 1; // not named when the cancel was accepted
         boolean openedSince = durable.turn()
-                .filter(t -> t.afterOrdinary() <= h.boundAfter() && durable.lastOrdinary() > h.boundAfter())
+                .filter(t -> t.original().messages().getFirst().number() == first
+                        || (t.afterOrdinary() <= h.boundAfter() && durable.lastOrdinary() > h.boundAfter()))
                 .isPresent();
         if (openedSince) {
             endTurnFor(h, true, "");
             return;
         }
-        var next = durable.lastOrdinary() > h.boundAfter() ? Optional.<Taken>empty() : nextMessage();
-        next.filter(m -> m.number() < h.number())
-                .ifPresentOrElse(m -> withdraw(h, m), () -> done(h, "nothing was running or waiting"));
+        boolean takenSince = durable.named(first) && durable.lastOrdinary() > h.boundAfter();
+        var next = (takenSince ? Optional.<Taken>empty() : nextMessage()).filter(m -> m.number() < h.number());
+        if (next.isPresent()) {
+            withdraw(h, next.get());
+        } else if (takenSince || readThrough(h.number() - 1)) {
+            done(h, "nothing was running or waiting");
+        }
+    }
+
+    /** Urgent arrivals are read ahead (IN-05): one that is about a message waits until that message was read. */
+    private boolean readThrough(long number) {
+        return Math.max(live.seenThrough, durable.takenThrough()) >= number;
     }
 
     private void cancelMessage(Header h, long number) {
@@ -205,7 +217,11 @@ final class Step {
                 .or(() -> durable.front().stream()
                         .filter(m -> m.number() == number)
                         .findFirst());
-        waits.ifPresentOrElse(m -> withdraw(h, m), () -> done(h, "message " + number + " is not waiting any more"));
+        if (waits.isPresent()) {
+            withdraw(h, waits.get());
+        } else if (durable.named(number) || readThrough(Math.min(number, h.number() - 1))) {
+            done(h, "message " + number + " is not waiting any more");
+        }
     }
 
     private void withdraw(Header h, Taken message) {
@@ -243,7 +259,7 @@ final class Step {
             emit(new Event.MessageEnded(m, Outcome.CLOSED, durable.phaseReason()));
         }
         for (Header w : live.waiting.tailMap(durable.takenThrough(), false).values()) {
-            if (!durable.named(w.number())) {
+            if (!w.kind().urgent() && !durable.named(w.number())) {
                 emit(new Event.MessageEnded(w.taken(), Outcome.CLOSED, durable.phaseReason()));
             }
         }
@@ -301,7 +317,8 @@ final class Step {
 
     private void landed(DeliveryId id) {
         live.landed.add(id);
-        durable.turn().filter(t -> t.current().id().equals(id)).ifPresent(t -> live.toldThrough = t.number());
+        durable.turn().filter(t -> t.has(id)).ifPresent(t -> live.busy = true); // until it says idle
+        durable.turn().filter(t -> t.original().id().equals(id)).ifPresent(t -> live.toldThrough = t.number());
         if (live.told.filter(id::equals).isPresent()) {
             live.told = Optional.empty();
         }
@@ -318,13 +335,19 @@ final class Step {
             durable.turn()
                     .filter(t -> t.stage() != TurnStage.ENDING
                             && t.current().id().toString().equals(e.detail()))
-                    .ifPresent(t -> continueTurn("the agent had the line already", List.of()));
+                    .ifPresent(t -> {
+                        landed(t.current().id());
+                        continueTurn("the agent had the line already", List.of());
+                    });
         }
     }
 
     private void breached(String what) {
         if (what.equals("interrupt")) {
             stop(StopMode.BUSY);
+        } else if (live.stage == AgentStage.READY && !written()) {
+            note(new Event.Noticed("deadline", what + ", outside of any turn of ours"));
+            stop(StopMode.BUSY); // no turn of ours is at fault; an open one is told to the next incarnation
         } else if (durable.turn().filter(t -> t.stage() != TurnStage.ENDING).isPresent()) {
             endTurn(0, "deadline passed: " + what);
         } else {
@@ -332,11 +355,21 @@ final class Step {
         }
     }
 
+    /** Whether the line that settles the open turn was written to this process. */
+    private boolean written() {
+        return durable.turn()
+                .map(t -> t.current().id())
+                .filter(id ->
+                        live.landed.contains(id) || live.told.filter(id::equals).isPresent())
+                .isPresent();
+    }
+
     private void closeInterruptWindow() {
         if (live.interrupt != Live.InterruptWindow.ANSWERED || live.busy || live.awaitIdle) {
             return;
         }
         live.interrupt = Live.InterruptWindow.CLOSED;
+        live.endBy = Optional.empty();
         if (durable.turnStage() == TurnStage.ENDING) {
             settleWithoutResult(endOutcome(), durable.turn().orElseThrow().ending());
         }
@@ -346,9 +379,13 @@ final class Step {
     private void known(Knowledge k) {
         var turn = durable.turn();
         long settled = durable.lastSettled();
-        boolean hole = k.coversTurn() < settled && !k.present().isEmpty();
-        boolean nothingOfOurs = settled > 0 && k.coversTurn() == 0 && !k.askedNext();
-        boolean resume = k.record() == Knowledge.RecordState.PRESENT && !hole && !nothingOfOurs;
+        boolean openThere = !k.present().isEmpty();
+        boolean nothingOfOurs =
+                settled > 0 && k.coversTurn() == 0 && k.askedNext().isEmpty() && !openThere;
+        boolean resume = k.record() == Knowledge.RecordState.PRESENT
+                && durable.nativeSession().isPresent()
+                && !(openThere && holed(k))
+                && !nothingOfOurs;
         if (!resume) {
             var why = durable.nativeSession().isEmpty()
                     ? "the first"
@@ -359,22 +396,40 @@ final class Step {
                     };
             emit(new Event.NativeSessionReplaced(DeliveryIds.nativeSession(durable.seed(), durable.ids()), why));
         }
-        long covers = resume ? k.coversTurn() : 0;
+        // Turns without a mark were told in front of the open turn's line, so they are there when it is.
+        long covers = !resume ? 0 : openThere ? settled : k.coversTurn();
         live.landed = new HashSet<>(resume ? k.present() : List.of());
         turn.ifPresent(t -> reconcileTold(resume ? k : Knowledge.nothing()));
         Optional<Effect.CatchUp> catchUp = Optional.empty();
         if (covers < settled) {
             var id = DeliveryIds.of(durable.seed(), durable.ids());
-            boolean answerOnly = resume && k.askedNext();
-            emit(new Event.CatchUpPlanned(durable.incarnation(), id, covers + 1, settled, answerOnly));
-            catchUp = Optional.of(new Effect.CatchUp(id, covers + 1, settled, answerOnly));
+            var known = resume ? k.askedNext() : List.<String>of();
+            long from = known.isEmpty() ? covers + 1 : nextMark(covers).orElse(covers + 1);
+            emit(new Event.CatchUpPlanned(durable.incarnation(), id, from, settled, known));
+            catchUp = Optional.of(new Effect.CatchUp(id, from, settled, known));
         }
-        live.toldThrough = settled;
-        if (durable.turn().isEmpty()
-                || live.landed.contains(durable.turn().get().current().id())) {
-            live.toldThrough = durable.lastTurn();
-        }
+        // A turn's words are told once its first line is there, whatever still has to be asked.
+        boolean wordsThere = durable.turn()
+                .filter(t -> !live.landed.contains(t.original().id()))
+                .isEmpty();
+        live.toldThrough = wordsThere ? durable.lastTurn() : settled;
         live.plan = Optional.of(new Live.Plan(durable.nativeSession().orElseThrow(), resume, covers, catchUp));
+    }
+
+    /** A line of the open turn is there, and something that was told before it is not. */
+    private boolean holed(Knowledge k) {
+        boolean turnLost = durable.turn()
+                .filter(t -> !k.present().contains(t.original().id()))
+                .isPresent();
+        return turnLost || nextMark(k.coversTurn()).isPresent();
+    }
+
+    /** The first turn after {@code turn} that had a line or a catch-up of its own in the agent's session. */
+    private OptionalLong nextMark(long turn) {
+        return durable.marks().stream()
+                .mapToLong(TurnMark::turn)
+                .filter(n -> n > turn)
+                .min();
     }
 
     /** Brings the open turn's lines in step with what is in the agent's record. */
@@ -393,7 +448,8 @@ final class Step {
         }
         turn = durable.turn().orElseThrow();
         if (!k.present().contains(turn.original().id())) {
-            if (turn.told().size() > 1 || turn.hostDeaths() + turn.agentDeaths() > 0) {
+            boolean begun = turn.told().size() > 1 || !turn.calls().isEmpty();
+            if (begun || turn.hostDeaths() + turn.agentDeaths() > 0) {
                 emit(new Event.TurnReturned(turn.number(), "the agent does not have it", now.plus(limits.turn())));
             }
             return;
@@ -421,6 +477,7 @@ final class Step {
                 unended,
                 now.plus(limits.turn())));
         live.callOrdinals.clear();
+        turn.calls().stream().filter(OpenCall::ended).forEach(c -> nth(c.tool(), c.inputDigest()));
     }
 
     private void ended(Report.Ended e) {
@@ -511,18 +568,19 @@ final class Step {
                     case INTERRUPTED -> Outcome.CANCELLED;
                     case TURN_LIMIT -> Outcome.TURN_LIMIT;
                 };
-        settle(
-                outcome,
-                evidence,
-                r.text(),
-                ending ? turn.ending() : r.reason(),
-                r.usage(),
-                r.answerId(),
-                r.requestId());
+        var answer =
+                r.ending() == TurnResult.Ending.ANSWERED ? r.answerId() : ""; // others may leave none in the record
+        settle(outcome, evidence, r.text(), ending ? turn.ending() : r.reason(), r.usage(), answer, r.requestId());
     }
 
-    /** A line that never reached any incarnation gives no mark: its turn is told again in front of the next line. */
-    private boolean mayBeInRecord(Turn turn, Told line) {
+    /**
+     * A line that never reached any incarnation gives no mark: its turn is told again in front of the next line. Nor does
+     * a continuation: it carries no words, so a record without it lacks nothing.
+     */
+    private boolean marks(Turn turn, Told line) {
+        if (line.kind() == Told.Kind.CONTINUATION) {
+            return false;
+        }
         if (line.kind() == Told.Kind.STEER) {
             return line.landed();
         }
@@ -549,7 +607,7 @@ final class Step {
             String requestId) {
         var turn = durable.turn().orElseThrow();
         var asked = turn.told().stream()
-                .filter(t -> mayBeInRecord(turn, t))
+                .filter(t -> marks(turn, t))
                 .map(t -> t.id().toString())
                 .toList();
         var steer = turn.openSteer();
@@ -564,16 +622,20 @@ final class Step {
                 new TurnMark(turn.number(), asked, answerId),
                 requestId));
         live.settledHere = true;
-        live.endBy = Optional.empty();
+        if (live.interrupt == Live.InterruptWindow.CLOSED) {
+            live.endBy = Optional.empty(); // else it bounds the window, which outlasts its turn
+        }
+        live.landed.removeAll(turn.ids());
         live.calls.clear();
         live.callOrdinals.clear();
-        // A steer that is in the process and not acknowledged runs next there, so it is next here, under the same id.
-        steer.filter(s -> live.told.filter(s.id()::equals).isPresent() && durable.phase() == Phase.OPEN)
-                .ifPresentOrElse(s -> openTurn(s.id(), s.messages()), () -> live.told = Optional.empty());
+        // A steer that was written and not acknowledged runs next in the agent, or is in its record, or is lost. So it
+        // is next here, and under the same id, by which the agent can be asked.
+        live.told = live.told.filter(id -> steer.filter(s -> s.id().equals(id)).isPresent());
+        steer.filter(s -> durable.phase() != Phase.CLOSED).ifPresent(s -> openTurn(s.id(), s.messages(), true));
     }
 
-    private void openTurn(DeliveryId id, List<Taken> messages) {
-        emit(new Event.TurnOpened(durable.lastTurn() + 1, id, messages, now, now.plus(limits.turn())));
+    private void openTurn(DeliveryId id, List<Taken> messages, boolean written) {
+        emit(new Event.TurnOpened(durable.lastTurn() + 1, id, messages, now, now.plus(limits.turn()), written));
     }
 
     private Outcome endOutcome() {
@@ -583,7 +645,9 @@ final class Step {
     private void endTurn(long number, String why) {
         var turn = durable.turn().orElseThrow();
         emit(new Event.InterruptAsked(turn.number(), number, why));
-        live.endBy = Optional.of(now.plus(limits.interrupt()));
+        if (live.endBy.isEmpty()) {
+            live.endBy = Optional.of(now.plus(limits.interrupt()));
+        }
     }
 
     // ---- calls ----------------------------------------------------------------------------------------------------
@@ -596,13 +660,18 @@ final class Step {
         long message = durable.turn()
                 .map(t -> t.original().messages().getFirst().number())
                 .orElse(0L);
-        int nth = live.callOrdinals.merge(c.tool() + "/" + c.inputDigest(), 1, Integer::sum);
+        int nth = nth(c.tool(), c.inputDigest());
         var key =
                 DeliveryIds.digest(durable.seed() + "/" + message + "/" + c.tool() + "/" + c.inputDigest() + "/" + nth);
         live.calls.put(c.callId(), new Live.Call(c.tool(), c.sideEffects(), key, false));
         if (c.sideEffects()) {
             emit(new Event.CallStarted(turn, c.callId(), c.tool(), c.inputDigest(), key));
         }
+    }
+
+    /** Counts calls alike, those included whose end the agent was told of when it was asked to go on. */
+    private int nth(String tool, String inputDigest) {
+        return live.callOrdinals.merge(tool + "/" + inputDigest, 1, Integer::sum);
     }
 
     private void callFinished(Input.CallFinished c) {
@@ -663,6 +732,9 @@ final class Step {
                 && durable.turn()
                         .filter(t -> t.stage() != TurnStage.ENDING && !now.isBefore(t.deadline()))
                         .isPresent()) {
+            if (live.stage == AgentStage.READY && !written()) {
+                stop(StopMode.BUSY); // it never came to rest, and would take no later line either
+            }
             endTurn(0, "deadline passed: turn");
         }
         if (live.endBy.filter(by -> !now.isBefore(by)).isPresent()) {
@@ -683,7 +755,7 @@ final class Step {
                 && durable.phase() == Phase.OPEN
                 && !live.leaving
                 && !durable.seed().isEmpty()) {
-            nextMessage().ifPresent(m -> openTurn(DeliveryIds.of(durable.seed(), durable.ids()), List.of(m)));
+            nextMessage().ifPresent(m -> openTurn(DeliveryIds.of(durable.seed(), durable.ids()), List.of(m), false));
         }
     }
 

@@ -182,7 +182,7 @@ final class EffectRunner {
     private void run(Effect.RunAgent e) {
         CompletionStage<Optional<StartPlan.CatchUp>> catchUp = e.catchUp()
                 .map(c -> transcript
-                        .retell(session, c.from(), c.through(), c.answerOnly())
+                        .retell(session, c.from(), c.through(), c.known())
                         .thenApply(text -> Optional.of(new StartPlan.CatchUp(c.delivery(), text))))
                 .orElseGet(() -> CompletableFuture.completedFuture(Optional.empty()));
         then(
@@ -221,7 +221,7 @@ final class EffectRunner {
             finish(e, done, ToolAnswer.error("the tool did not answer within " + options.toolDeadline()));
         });
         options.surroundings().toolExecutor().execute(() -> {
-            var answer = ToolDoor.run(tools, e.tool(), call);
+            var answer = ToolDoor.run(tools, e.tool(), call, e.before());
             alarm.cancel();
             finish(e, done, answer);
         });

@@ -19,7 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Turns what senders say into deliveries, and arrivals back into what the core and the agent are shown. Thread-safe. */
 final class Envelope {
-    private final JsonMapper json = JsonMapper.builder().build();
+    private static final JsonMapper JSON = JsonMapper.builder().build();
     private final Surroundings surroundings;
 
     Envelope(Surroundings surroundings) {
@@ -43,7 +43,7 @@ final class Envelope {
     private Delivery delivery(SessionName session, ArrivalKind kind, Optional<String> key, Label label, String text) {
         var body = text.getBytes(StandardCharsets.UTF_8);
         return new Delivery(
-                session, newId(), kind, key, fingerprint(kind, label, body), json.writeValueAsBytes(label), body);
+                session, newId(), kind, key, fingerprint(kind, label, body), JSON.writeValueAsBytes(label), body);
     }
 
     private MessageId newId() {
@@ -65,7 +65,7 @@ final class Envelope {
 
     Label label(Arrival arrival) {
         try {
-            return json.readValue(arrival.header(), Label.class);
+            return JSON.readValue(arrival.header(), Label.class);
         } catch (JacksonException e) {
             throw new JournalException(
                     JournalException.Problem.DAMAGED,

@@ -10,7 +10,6 @@ import dev.holdfast.core.Event;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
@@ -27,7 +26,7 @@ public final class EventCodec {
 
     private static final Map<String, Class<? extends Event>> TYPES = types();
 
-    private final JsonMapper json = JsonMapper.builder()
+    private static final JsonMapper JSON = JsonMapper.builder()
             .enable(DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES)
             .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .build();
@@ -35,7 +34,7 @@ public final class EventCodec {
     /** The stored record of an event. */
     public EventRecord encode(Event event) {
         var turn = event.turn() > 0 ? OptionalLong.of(event.turn()) : OptionalLong.empty();
-        return new EventRecord(event.getClass().getSimpleName(), VERSION, turn, json.writeValueAsBytes(event));
+        return new EventRecord(event.getClass().getSimpleName(), VERSION, turn, JSON.writeValueAsBytes(event));
     }
 
     /**
@@ -53,7 +52,7 @@ public final class EventCodec {
                             + ", which this version of Holdfast does not know: use a newer one");
         }
         try {
-            return json.readValue(stored.event().body(), type);
+            return JSON.readValue(stored.event().body(), type);
         } catch (JacksonException e) {
             throw new JournalException(
                     JournalException.Problem.DAMAGED,
@@ -64,16 +63,19 @@ public final class EventCodec {
     }
 
     SnapshotRecord snapshot(long seq, Durable state) {
-        return new SnapshotRecord(seq, VERSION, json.writeValueAsBytes(state));
+        return new SnapshotRecord(seq, VERSION, JSON.writeValueAsBytes(state));
     }
 
-    /** The state, or nothing when the snapshot is of an unknown version and the events must be read instead. */
-    Optional<Durable> restore(SnapshotRecord snapshot) {
+    /** The state of a snapshot; one of a version this program does not know is refused, never half-read (MB-17). */
+    Durable restore(SnapshotRecord snapshot) {
         if (snapshot.version() != VERSION) {
-            return Optional.empty();
+            throw new JournalException(
+                    JournalException.Problem.NEWER_FORMAT,
+                    "the snapshot at event " + snapshot.seq() + " has version " + snapshot.version()
+                            + ", which this version of Holdfast does not know: use a newer one");
         }
         try {
-            return Optional.of(json.readValue(snapshot.body(), Durable.class));
+            return JSON.readValue(snapshot.body(), Durable.class);
         } catch (JacksonException e) {
             throw new JournalException(
                     JournalException.Problem.DAMAGED,

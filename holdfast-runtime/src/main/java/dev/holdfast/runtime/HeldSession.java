@@ -122,10 +122,9 @@ final class HeldSession implements Session, Owner.Audience {
                     name,
                     claim,
                     parts.journal(),
-                    parts.options().core(),
                     parts.codec(),
                     parts.envelope(),
-                    parts.options().surroundings(),
+                    parts.options(),
                     this,
                     outlet -> new EffectRunner(
                             name,
@@ -377,7 +376,7 @@ final class HeldSession implements Session, Owner.Audience {
                                             .forEach(found::complete);
                                 }
                             }
-                            if (page.size() == PAGE && !found.isDone()) {
+                            if (!page.isEmpty() && !found.isDone()) {
                                 search(number, page.getLast().seq(), found);
                             }
                         }));
@@ -405,7 +404,7 @@ final class HeldSession implements Session, Owner.Audience {
                     var surroundings = parts.options().surroundings();
                     var alarm = surroundings.at(
                             surroundings.now().plus(STEER_WAIT), () -> answer.complete(SteerAnswer.QUEUED));
-                    answer.whenComplete((a, failure) -> alarm.cancel());
+                    var unused = answer.whenComplete((a, failure) -> alarm.cancel());
                     return answer;
                 });
     }

@@ -3,7 +3,9 @@ package dev.holdfast.runtime;
 import dev.holdfast.Tool;
 import dev.holdfast.ToolAnswer;
 import dev.holdfast.ToolCall;
+import dev.holdfast.core.OpenCall;
 import java.util.Map;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,10 +15,19 @@ final class ToolDoor {
 
     private ToolDoor() {}
 
-    static ToolAnswer run(Map<String, Tool> tools, String name, ToolCall call) {
+    /**
+     * Runs the call.
+     *
+     * @param before the same call in an attempt the agent has forgotten: without a tool that is idempotent it is not run
+     *     again (TL-07)
+     */
+    static ToolAnswer run(Map<String, Tool> tools, String name, ToolCall call, Optional<OpenCall> before) {
         var tool = tools.get(name);
         if (tool == null) {
             return ToolAnswer.error("there is no tool '" + name + "' here; there are " + tools.keySet());
+        }
+        if (before.isPresent() && !tool.idempotent()) {
+            return again(before.get());
         }
         try {
             return tool.call(call);
@@ -28,5 +39,13 @@ final class ToolDoor {
             var why = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
             return ToolAnswer.error("the tool failed: " + why);
         }
+    }
+
+    private static ToolAnswer again(OpenCall before) {
+        return before.ended()
+                ? new ToolAnswer(before.answer(), before.error())
+                : ToolAnswer.error(
+                        "this call was begun before your process was restarted, and its end is not known: it may"
+                                + " have happened. It was not run again; check before you go on.");
     }
 }

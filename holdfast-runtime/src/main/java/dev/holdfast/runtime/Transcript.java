@@ -15,8 +15,10 @@ import dev.holdfast.core.Told;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -43,7 +45,7 @@ final class Transcript {
     CompletionStage<Line> line(SessionName session, long turn, Told told, long retellFrom) {
         var retold = retellFrom == 0
                 ? CompletableFuture.<Optional<String>>completedFuture(Optional.empty())
-                : retell(session, retellFrom, turn - 1, false).thenApply(Optional::of);
+                : retell(session, retellFrom, turn - 1, List.of()).thenApply(Optional::of);
         return retold.thenCompose(before -> told.kind() == Told.Kind.CONTINUATION
                 ? continuation(session, turn, told.id())
                         .thenApply(
@@ -129,7 +131,7 @@ final class Transcript {
                     }
                 }
             }
-            return page.size() < PAGE
+            return page.isEmpty()
                     ? CompletableFuture.completedFuture(Optional.<E>empty())
                     : find(session, page.getLast().seq(), type, wanted);
         });
@@ -140,39 +142,61 @@ final class Transcript {
     /**
      * The turns {@code from} to {@code through} as one text.
      *
-     * @param answerOnly true when the question of turn {@code from} is in the agent's memory already
+     * @param known lines of turn {@code from} that are in the agent's memory already: what they carry is not told again
      */
-    CompletionStage<String> retell(SessionName session, long from, long through, boolean answerOnly) {
-        return settled(session, 0, from, through, new ArrayDeque<>()).thenCompose(turns -> {
+    CompletionStage<String> retell(SessionName session, long from, long through, List<String> known) {
+        return past(session, 0, from, through, known, new Past()).thenCompose(past -> {
             CompletionStage<Retelling> telling = CompletableFuture.completedFuture(new Retelling());
-            for (var turn : turns.reversed()) { // newest first, so that the bound cuts the oldest
-                boolean hideQuestion = answerOnly && turn.turn() == from;
+            for (var turn : past.turns.reversed()) { // newest first, so that the bound cuts the oldest
+                var asked = turn.messages().stream()
+                        .filter(m -> !past.known.contains(m.number()))
+                        .toList();
                 telling = telling.thenCompose(t -> t.full
                         ? CompletableFuture.completedFuture(t)
-                        : arrivals(session, hideQuestion ? List.of() : turn.messages())
-                                .thenApply(asked -> t.add(told(turn, asked))));
+                        : arrivals(session, asked).thenApply(arrivals -> t.add(told(turn, arrivals))));
             }
             return telling.thenApply(Retelling::text);
         });
     }
 
-    private CompletionStage<Deque<Event.TurnSettled>> settled(
-            SessionName session, long after, long from, long through, Deque<Event.TurnSettled> found) {
+    /** Settled turns, oldest first, and numbers of messages whose lines are known. */
+    private static final class Past {
+        private final List<Event.TurnSettled> turns = new ArrayList<>();
+        private final Set<Long> known = new HashSet<>();
+    }
+
+    private CompletionStage<Past> past(
+            SessionName session, long after, long from, long through, List<String> known, Past past) {
         return journal.events(session, after, PAGE).thenCompose(page -> {
             for (StoredEvent stored : page) {
                 long turn = stored.event().turn().orElse(0);
-                if (turn >= from
-                        && turn <= through
-                        && stored.event().type().equals(Event.TurnSettled.class.getSimpleName())) {
-                    found.add((Event.TurnSettled) codec.decode(stored));
+                if (turn >= from && turn <= through) {
+                    remember(codec.decode(stored), known, past);
                 }
             }
-            boolean done =
-                    page.size() < PAGE || (!found.isEmpty() && found.getLast().turn() >= through);
+            boolean done = page.isEmpty()
+                    || (!past.turns.isEmpty() && past.turns.getLast().turn() >= through);
             return done
-                    ? CompletableFuture.completedFuture(found)
-                    : settled(session, page.getLast().seq(), from, through, found);
+                    ? CompletableFuture.completedFuture(past)
+                    : past(session, page.getLast().seq(), from, through, known, past);
         });
+    }
+
+    private static void remember(Event event, List<String> known, Past past) {
+        switch (event) {
+            case Event.TurnSettled e -> past.turns.add(e);
+            case Event.TurnOpened e -> {
+                if (known.contains(e.delivery().toString())) {
+                    e.messages().forEach(m -> past.known.add(m.number()));
+                }
+            }
+            case Event.SteerLanded e -> {
+                if (known.contains(e.delivery().toString())) {
+                    past.known.add(e.message().number());
+                }
+            }
+            default -> {}
+        }
     }
 
     private String told(Event.TurnSettled turn, List<Arrival> asked) {
