@@ -1,28 +1,20 @@
 package dev.holdfast.testkit;
 
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /** Frames and record entries in short, with names for uuids, so that two agents can be compared. */
 final class FrameLabels {
     private FrameLabels() {}
 
     static List<String> of(List<Json> frames, Map<String, String> names) {
-        Set<String> asked = new HashSet<>();
-        for (Json frame : frames) {
-            if (frame.text("type", "").equals("control_request")) {
-                asked.add(frame.text("request_id", ""));
-            }
-        }
         List<String> labels = new ArrayList<>();
         for (Json frame : frames) {
             if (isHandshake(frame)) {
                 continue;
             }
-            String label = label(frame, names, asked);
+            String label = label(frame, names);
             boolean repeatedDelta = !labels.isEmpty()
                     && label.equals("stream content_block_delta")
                     && labels.getLast().equals(label);
@@ -39,7 +31,7 @@ final class FrameLabels {
         return method.equals("initialize") || method.equals("notifications/initialized") || method.equals("tools/list");
     }
 
-    private static String label(Json frame, Map<String, String> names, Set<String> asked) {
+    private static String label(Json frame, Map<String, String> names) {
         return switch (frame.text("type", "")) {
             case "system" -> system(frame);
             case "user" -> user(frame, names);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -370,7 +371,8 @@ class ScriptedAgentFaultsTest {
         Path home = Files.createTempDirectory("holdfast testkit-");
         Path claude = ScriptedAgent.worst().writeExecutable(home.resolve("claude"));
         Process process = new ProcessBuilder(claude.toString(), "--version").start();
-        assertThat(new String(process.getInputStream().readAllBytes())).isEqualTo("2.1.197 (Claude Code)\n");
+        assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                .isEqualTo("2.1.197 (Claude Code)\n");
         assertThat(process.waitFor()).isZero();
     }
 

@@ -3,10 +3,11 @@ package dev.holdfast.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.HttpURLConnection;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -14,13 +15,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class ScriptedMessagesApiTest {
-    private final HttpClient client = HttpClient.newHttpClient();
+    record Answer(int statusCode, String body) {}
+
     private ScriptedMessagesApi api = ScriptedMessagesApi.start();
 
     @AfterEach
     void close() {
         api.close();
-        client.close();
     }
 
     private static String body(String text, boolean stream) {
@@ -38,32 +39,44 @@ class ScriptedMessagesApiTest {
                 .write();
     }
 
-    private HttpRequest request(String path, String body) {
-        URI uri = URI.create(api.url() + path);
-        return HttpRequest.newBuilder(uri)
-                .POST(HttpRequest.BodyPublishers.ofString(body))
-                .build();
+    private HttpURLConnection open(String path, String method) throws IOException {
+        HttpURLConnection connection =
+                (HttpURLConnection) URI.create(api.url() + path).toURL().openConnection();
+        connection.setRequestMethod(method);
+        return connection;
     }
 
-    private HttpResponse<String> post(String path, String body) throws IOException, InterruptedException {
-        return client.send(request(path, body), HttpResponse.BodyHandlers.ofString());
+    private Answer post(String path, String body) throws IOException {
+        HttpURLConnection connection = open(path, "POST");
+        connection.setDoOutput(true);
+        connection.getOutputStream().write(body.getBytes(StandardCharsets.UTF_8));
+        int status = connection.getResponseCode();
+        try (InputStream in = status < 400 ? connection.getInputStream() : connection.getErrorStream()) {
+            return new Answer(status, new String(in.readAllBytes(), StandardCharsets.UTF_8));
+        }
     }
 
-    private HttpResponse<String> ask(String text) throws IOException, InterruptedException {
+    private CompletableFuture<Answer> postLater(String body) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return post("/v1/messages", body);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
+    private Answer ask(String text) throws IOException {
         return post("/v1/messages?beta=true", body(text, true));
     }
 
     @Test
-    void head_ofTheRoot_isFine() throws IOException, InterruptedException {
-        HttpRequest head = HttpRequest.newBuilder(api.url())
-                .method("HEAD", HttpRequest.BodyPublishers.noBody())
-                .build();
-        assertThat(client.send(head, HttpResponse.BodyHandlers.discarding()).statusCode())
-                .isEqualTo(200);
+    void head_ofTheRoot_isFine() throws IOException {
+        assertThat(open("/", "HEAD").getResponseCode()).isEqualTo(200);
     }
 
     @Test
-    void message_asStream_isAnsweredInOrder() throws IOException, InterruptedException {
+    void message_asStream_isAnsweredInOrder() throws IOException {
         String answer = ask("hello").body();
         assertThat(answer.lines().filter(line -> line.startsWith("event:")))
                 .containsExactly(
@@ -79,27 +92,27 @@ class ScriptedMessagesApiTest {
     }
 
     @Test
-    void message_withoutStream_isOneBody() throws IOException, InterruptedException {
+    void message_withoutStream_isOneBody() throws IOException {
         Json answer = Json.read(post("/v1/messages", body("hello", false)).body());
         assertThat(answer.at("content").list().getFirst().text("text", "")).isEqualTo("echo: hello");
         assertThat(answer.text("stop_reason", "")).isEqualTo("end_turn");
     }
 
     @Test
-    void tool_inTheWords_isCalled() throws IOException, InterruptedException {
+    void tool_inTheWords_isCalled() throws IOException {
         assertThat(ask("[[tool n {\"a\":1}]]").body())
                 .contains("\"type\":\"tool_use\"", "\"stop_reason\":\"tool_use\"", "{\\\"a\\\":1}");
     }
 
     @Test
-    void error_soManyTimes_thenAnswers() throws IOException, InterruptedException {
+    void error_soManyTimes_thenAnswers() throws IOException {
         assertThat(ask("[[error 529 2]] [[say ok]]").statusCode()).isEqualTo(529);
         assertThat(ask("[[error 529 2]] [[say ok]]").statusCode()).isEqualTo(529);
         assertThat(ask("[[error 529 2]] [[say ok]]").statusCode()).isEqualTo(200);
     }
 
     @Test
-    void countTokensAndSummary_areNoSteps() throws IOException, InterruptedException {
+    void countTokensAndSummary_areNoSteps() throws IOException {
         assertThat(post("/v1/messages/count_tokens", body("x", false)).body()).isEqualTo("{\"input_tokens\":10}");
         assertThat(ask("CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.")
                         .body())
@@ -110,9 +123,7 @@ class ScriptedMessagesApiTest {
 
     @Test
     void gate_behindASay_holdsTheMiddle() throws InterruptedException {
-        CompletableFuture<HttpResponse<String>> answer = client.sendAsync(
-                request("/v1/messages", body("[[say a]] [[gate g]] [[say b]]", true)),
-                HttpResponse.BodyHandlers.ofString());
+        CompletableFuture<Answer> answer = postLater(body("[[say a]] [[gate g]] [[say b]]", true));
         assertThat(api.gate("g").awaitReached(Duration.ofSeconds(10))).isTrue();
         assertThat(answer).isNotDone();
         api.gate("g").open();
@@ -121,13 +132,12 @@ class ScriptedMessagesApiTest {
 
     @Test
     void broken_inTheMiddle_endsTheStream() {
-        CompletableFuture<HttpResponse<String>> answer = client.sendAsync(
-                request("/v1/messages", body("[[say a]] [[break]]", true)), HttpResponse.BodyHandlers.ofString());
+        CompletableFuture<Answer> answer = postLater(body("[[say a]] [[break]]", true));
         assertThat(answer).failsWithin(Duration.ofSeconds(10));
     }
 
     @Test
-    void script_ofTheTest_decides() throws IOException, InterruptedException {
+    void script_ofTheTest_decides() throws IOException {
         api.close();
         api = ScriptedMessagesApi.start(request -> request.conversation().count("weather") > 0
                 ? Optional.of(ModelReply.tool("mcp__host__echo", "{\"text\":\"sun\"}"))
