@@ -3,8 +3,6 @@ import org.jspecify.annotations.NullMarked;
 /** For tests, ours and users': scripted agent, scripted Messages API, virtual clock, simulation. */
 @NullMarked
 module dev.holdfast.testkit {
-    exports dev.holdfast.testkit;
-
     requires transitive dev.holdfast;
     requires transitive dev.holdfast.core;
     requires transitive dev.holdfast.runtime;
