@@ -225,7 +225,7 @@ final class AgentPlace {
             }
             return read(file.get()).answer(question);
         } catch (IOException | UncheckedIOException unreadable) {
-            return new Knowledge(Knowledge.RecordState.DAMAGED, 0, false, List.of(), new Knowledge.Tail.None());
+            return new Knowledge(Knowledge.RecordState.DAMAGED, 0, List.of(), List.of(), new Knowledge.Tail.None());
         }
     }
 

@@ -163,7 +163,7 @@ final class AgentRecord {
 
     Knowledge answer(KnowledgeQuestion question) {
         if (!resumable()) {
-            return new Knowledge(RecordState.DAMAGED, 0, false, List.of(), new Tail.None());
+            return new Knowledge(RecordState.DAMAGED, 0, List.of(), List.of(), new Tail.None());
         }
         var coverage = new Coverage(question.marks());
         List<DeliveryId> present =
@@ -183,7 +183,7 @@ final class AgentRecord {
     /** Which turns are remembered, by their marks (TN-16). */
     private final class Coverage {
         private long through;
-        private boolean askedNext;
+        private List<String> askedNext = List.of();
         private boolean holed;
 
         Coverage(List<TurnMark> marks) {
@@ -204,9 +204,10 @@ final class AgentRecord {
                 if (!there && !missing) {
                     missing = true;
                     askedNext = marks.stream()
-                            .anyMatch(mark -> mark.turn() == turn.getKey()
-                                    && !mark.asked().isEmpty()
-                                    && asked(mark));
+                            .filter(mark -> mark.turn() == turn.getKey())
+                            .flatMap(mark -> mark.asked().stream())
+                            .filter(AgentRecord.this::remembers)
+                            .toList();
                 }
                 if (!missing) {
                     through = turn.getKey();

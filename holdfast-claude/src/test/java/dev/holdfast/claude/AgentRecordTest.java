@@ -56,7 +56,7 @@ class AgentRecordTest {
         var known = ask(record, marks);
         assertThat(known.record()).isEqualTo(RecordState.PRESENT);
         assertThat(known.coversTurn()).isEqualTo(2);
-        assertThat(known.askedNext()).isFalse();
+        assertThat(known.askedNext()).isEmpty();
         assertThat(known.tail()).isEqualTo(new Tail.None());
     }
 
@@ -69,7 +69,7 @@ class AgentRecordTest {
         var known = ask(record, List.of(mark(1, 1, uuidOf(record, "assistant", "answer 1")), mark(2, 7, "nowhere")));
         assertThat(known.record()).isEqualTo(RecordState.PRESENT);
         assertThat(known.coversTurn()).isEqualTo(1);
-        assertThat(known.askedNext()).isFalse();
+        assertThat(known.askedNext()).isEmpty();
     }
 
     @ParameterizedTest
@@ -79,7 +79,7 @@ class AgentRecordTest {
         var record = record("plain", version);
         var known = ask(record, List.of(mark(1, 1, uuidOf(record, "assistant", "answer 1")), mark(2, 2, "nowhere")));
         assertThat(known.coversTurn()).isEqualTo(1);
-        assertThat(known.askedNext()).isTrue();
+        assertThat(known.askedNext()).containsExactly(id(2));
     }
 
     @ParameterizedTest
