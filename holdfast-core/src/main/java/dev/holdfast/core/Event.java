@@ -32,8 +32,14 @@ public sealed interface Event {
     /** A message got its terminal record without a turn. */
     record MessageEnded(Taken message, Outcome outcome, String why) implements Event {}
 
-    /** A message, or several of one sender, left the queue for a turn; the delivery id is fixed here (TN-12). */
-    record TurnOpened(long turn, DeliveryId delivery, List<Taken> messages, Instant at, Instant deadline)
+    /**
+     * A message, or several of one sender, left the queue for a turn; the delivery id is fixed here (TN-12).
+     *
+     * @param written its line was written before, as a steer of the turn that just settled, and may be in the agent's
+     *     record
+     */
+    record TurnOpened(
+            long turn, DeliveryId delivery, List<Taken> messages, Instant at, Instant deadline, boolean written)
             implements Event {
         public TurnOpened {
             messages = List.copyOf(messages);

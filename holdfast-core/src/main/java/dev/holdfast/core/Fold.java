@@ -51,7 +51,10 @@ final class Fold {
             }
             case Event.RestartScheduled e -> d.restartAt = Optional.of(e.at());
             case Event.IncarnationStarted e -> {}
-            case Event.IncarnationVerified e -> d.restartAt = Optional.empty();
+            case Event.IncarnationVerified e -> {
+                d.restartAt = Optional.empty();
+                d.nativeSession = Optional.of(e.nativeSession()); // the agent may have taken another id than asked for
+            }
             case Event.AgentTurnSeen e -> addCost(d, e.usage().costMicros());
             case Event.Noticed e -> {}
         }
@@ -101,7 +104,19 @@ final class Fold {
         d.ids++;
         var line = new Told(e.delivery(), Told.Kind.MESSAGE, e.messages(), false);
         d.turn = Optional.of(new Turn(
-                e.turn(), stage, List.of(line), after, e.at(), e.deadline(), true, false, 0, 0, List.of(), "", false));
+                e.turn(),
+                stage,
+                List.of(line),
+                after,
+                e.at(),
+                e.deadline(),
+                true,
+                e.written(),
+                0,
+                0,
+                List.of(),
+                "",
+                false));
     }
 
     private static void steerPlanned(Durable.Draft d, Event.SteerPlanned e) {

@@ -318,7 +318,7 @@ final class Step {
     private void landed(DeliveryId id) {
         live.landed.add(id);
         durable.turn().filter(t -> t.has(id)).ifPresent(t -> live.busy = true); // until it says idle
-        durable.turn().filter(t -> t.current().id().equals(id)).ifPresent(t -> live.toldThrough = t.number());
+        durable.turn().filter(t -> t.original().id().equals(id)).ifPresent(t -> live.toldThrough = t.number());
         if (live.told.filter(id::equals).isPresent()) {
             live.told = Optional.empty();
         }
@@ -408,11 +408,11 @@ final class Step {
             emit(new Event.CatchUpPlanned(durable.incarnation(), id, from, settled, known));
             catchUp = Optional.of(new Effect.CatchUp(id, from, settled, known));
         }
-        live.toldThrough = settled;
-        if (durable.turn().isEmpty()
-                || live.landed.contains(durable.turn().get().current().id())) {
-            live.toldThrough = durable.lastTurn();
-        }
+        // A turn's words are told once its first line is there, whatever still has to be asked.
+        boolean wordsThere = durable.turn()
+                .filter(t -> !live.landed.contains(t.original().id()))
+                .isEmpty();
+        live.toldThrough = wordsThere ? durable.lastTurn() : settled;
         live.plan = Optional.of(new Live.Plan(durable.nativeSession().orElseThrow(), resume, covers, catchUp));
     }
 
@@ -573,8 +573,14 @@ final class Step {
         settle(outcome, evidence, r.text(), ending ? turn.ending() : r.reason(), r.usage(), answer, r.requestId());
     }
 
-    /** A line that never reached any incarnation gives no mark: its turn is told again in front of the next line. */
-    private boolean mayBeInRecord(Turn turn, Told line) {
+    /**
+     * A line that never reached any incarnation gives no mark: its turn is told again in front of the next line. Nor does
+     * a continuation: it carries no words, so a record without it lacks nothing.
+     */
+    private boolean marks(Turn turn, Told line) {
+        if (line.kind() == Told.Kind.CONTINUATION) {
+            return false;
+        }
         if (line.kind() == Told.Kind.STEER) {
             return line.landed();
         }
@@ -601,7 +607,7 @@ final class Step {
             String requestId) {
         var turn = durable.turn().orElseThrow();
         var asked = turn.told().stream()
-                .filter(t -> t.kind() != Told.Kind.CONTINUATION && mayBeInRecord(turn, t))
+                .filter(t -> marks(turn, t))
                 .map(t -> t.id().toString())
                 .toList();
         var steer = turn.openSteer();
@@ -625,11 +631,11 @@ final class Step {
         // A steer that was written and not acknowledged runs next in the agent, or is in its record, or is lost. So it
         // is next here, and under the same id, by which the agent can be asked.
         live.told = live.told.filter(id -> steer.filter(s -> s.id().equals(id)).isPresent());
-        steer.filter(s -> durable.phase() != Phase.CLOSED).ifPresent(s -> openTurn(s.id(), s.messages()));
+        steer.filter(s -> durable.phase() != Phase.CLOSED).ifPresent(s -> openTurn(s.id(), s.messages(), true));
     }
 
-    private void openTurn(DeliveryId id, List<Taken> messages) {
-        emit(new Event.TurnOpened(durable.lastTurn() + 1, id, messages, now, now.plus(limits.turn())));
+    private void openTurn(DeliveryId id, List<Taken> messages, boolean written) {
+        emit(new Event.TurnOpened(durable.lastTurn() + 1, id, messages, now, now.plus(limits.turn()), written));
     }
 
     private Outcome endOutcome() {
@@ -749,7 +755,7 @@ final class Step {
                 && durable.phase() == Phase.OPEN
                 && !live.leaving
                 && !durable.seed().isEmpty()) {
-            nextMessage().ifPresent(m -> openTurn(DeliveryIds.of(durable.seed(), durable.ids()), List.of(m)));
+            nextMessage().ifPresent(m -> openTurn(DeliveryIds.of(durable.seed(), durable.ids()), List.of(m), false));
         }
     }
 

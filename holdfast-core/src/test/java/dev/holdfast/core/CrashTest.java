@@ -62,7 +62,9 @@ class CrashTest extends CoreScenario {
         assertThat(told.messages()).isEmpty();
         assertThat(session.turn().stage()).isEqualTo(TurnStage.CONTINUED);
         session.answered("1");
-        assertThat(session.newest(Event.TurnSettled.class).mark().asked()).containsExactly(id.toString());
+        assertThat(session.newest(Event.TurnSettled.class).mark().asked())
+                .as("a continuation carries no words that could be missed")
+                .containsExactly(id.toString());
     }
 
     @Test

@@ -87,8 +87,9 @@ public final class Child {
     }
 
     /**
-     * Whether the system sends TERM to the child when this JVM dies (HS-08). False where it was not asked for or where
-     * no {@code setpriv} can do it; what is left then is found by {@link Reaper}.
+     * Whether the child gets TERM when this JVM dies, in whatever way, and what it leaves is ended within 10 s (HS-08,
+     * HS-22). False where it was not asked for or where the system has no means for it; what is left then is found by
+     * {@link Reaper}.
      */
     public boolean diesWithHost() {
         return diesWithHost;

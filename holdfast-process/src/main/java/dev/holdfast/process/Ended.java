@@ -10,7 +10,7 @@ import java.util.OptionalInt;
  *     (HS-11)
  * @param stderrBytes how many bytes it wrote to stderr in all
  * @param outputComplete whether stdout was read to its end; false when something that outlived the child still held it
- *     open after the drain time
+ *     open after the drain time. What the child itself had written was normally read even then
  */
 public record Ended(int exitCode, String stderrTail, long stderrBytes, boolean outputComplete) {
 

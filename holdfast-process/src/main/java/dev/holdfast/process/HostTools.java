@@ -21,6 +21,11 @@ record HostTools(Optional<Path> setsid, Optional<Path> setpriv) {
 
     private static final String USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";
 
+    /** What a system program is run with. */
+    static Map<String, String> usualEnvironment() {
+        return Map.of("PATH", USUAL_PATH, "LC_ALL", "C");
+    }
+
     /** None of them: children are started bare. */
     static HostTools none() {
         return new HostTools(Optional.empty(), Optional.empty());

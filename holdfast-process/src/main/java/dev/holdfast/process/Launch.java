@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -21,13 +22,15 @@ import java.util.TreeMap;
  * @param environment all of it, marker included
  * @param directory where
  * @param ownSession whether the child gets a session of its own
- * @param diesWithHost whether it gets TERM from the kernel when this JVM dies
+ * @param guarded whether a guard is to end it and what it leaves when this JVM dies
+ * @param diesWithHost whether it gets TERM, from a guard or from the kernel, when this JVM dies
  */
 record Launch(
         List<String> command,
         Map<String, String> environment,
         Path directory,
         boolean ownSession,
+        boolean guarded,
         boolean diesWithHost) {
 
     /** Linux refuses a single argument or variable of 32 pages, its NUL included. */
@@ -40,7 +43,13 @@ record Launch(
     /** Room for the auxiliary vector and the program's own name. */
     private static final long SPARE = 8L << 10;
 
-    static Launch prepare(ChildSpec spec, HostTools tools, String hostName) {
+    /**
+     * Checks a start.
+     *
+     * @param guardName the name a guard knows this spawner's children by; absent where there is no guard
+     * @throws SpawnFailed if it cannot succeed
+     */
+    static Launch prepare(ChildSpec spec, HostTools tools, Optional<String> guardName) {
         if (!Files.isDirectory(spec.workingDirectory())) {
             throw new SpawnFailed(
                     Reason.WORKING_DIRECTORY,
@@ -49,7 +58,10 @@ record Launch(
         }
         Map<String, String> environment = new TreeMap<>(spec.environment());
         environment.put(Marker.VARIABLE, spec.marker().encoded());
-        environment.put(HostGuard.VARIABLE, hostName);
+        boolean guarded = spec.dieWithHost() && guardName.isPresent();
+        if (guarded) {
+            environment.put(HostGuard.VARIABLE, guardName.get());
+        }
 
         List<String> command = new ArrayList<>(spec.command());
         command.set(0, resolve(spec).toString());
@@ -61,7 +73,8 @@ record Launch(
                 environment,
                 spec.workingDirectory(),
                 tools.setsid().isPresent(),
-                spec.dieWithHost() && tools.setpriv().isPresent());
+                guarded,
+                guarded || (spec.dieWithHost() && tools.setpriv().isPresent()));
     }
 
     private static String program(ChildSpec spec) {

@@ -54,6 +54,11 @@ final class LinuxProcessTable implements ProcessTable {
     }
 
     @Override
+    public boolean showsEnvironments() {
+        return true;
+    }
+
+    @Override
     public OptionalLong startOf(long pid) {
         Stat stat = stat(pid);
         return stat == null ? OptionalLong.empty() : OptionalLong.of(stat.start());

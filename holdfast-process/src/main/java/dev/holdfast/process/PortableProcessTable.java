@@ -23,6 +23,11 @@ final class PortableProcessTable implements ProcessTable {
     }
 
     @Override
+    public boolean showsEnvironments() {
+        return false;
+    }
+
+    @Override
     public OptionalLong startOf(long pid) {
         return ProcessHandle.of(pid)
                 .map(handle -> OptionalLong.of(start(handle)))

@@ -17,6 +17,9 @@ sealed interface ProcessTable permits LinuxProcessTable, PortableProcessTable {
      */
     Census census(boolean environments);
 
+    /** Whether environments can be looked at here at all. */
+    boolean showsEnvironments();
+
     /** The start of a process, zombie or not; empty if there is none of this pid. */
     OptionalLong startOf(long pid);
 

@@ -11,8 +11,9 @@ import java.util.Set;
  * @param markers the older markers that were met, in files or environments
  * @param unjudged run files that say nothing certain: written in another pid namespace (another container), or by a live
  *     JVM that is just about to start its child; they are left in place
+ * @param searchComplete false when looking through the environments took too long, so that something may have been missed
  */
-public record Reaped(Swept swept, Set<Marker> markers, List<Path> unjudged) {
+public record Reaped(Swept swept, Set<Marker> markers, List<Path> unjudged, boolean searchComplete) {
 
     /** Takes copies. */
     public Reaped {
@@ -22,6 +23,6 @@ public record Reaped(Swept swept, Set<Marker> markers, List<Path> unjudged) {
 
     /** Whether nothing with an older marker is left as far as this machine can see (HS-21): the session may resume. */
     public boolean allDead() {
-        return swept.allDead() && unjudged.isEmpty();
+        return swept.allDead() && unjudged.isEmpty() && searchComplete;
     }
 }

@@ -62,7 +62,8 @@ public final class Reaper {
         if (swept.allDead() && ancestors.isEmpty()) {
             named.forEach(content -> RunFile.remove(content.path()));
         }
-        return new Reaped(withSurvivors(swept, ancestors), markers, unjudged);
+        boolean searchComplete = swept.environmentsSeen() || !table.showsEnvironments();
+        return new Reaped(withSurvivors(swept, ancestors), markers, unjudged, searchComplete);
     }
 
     private void sortFiles(

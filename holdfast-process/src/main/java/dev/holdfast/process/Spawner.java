@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -40,7 +41,8 @@ public final class Spawner implements AutoCloseable {
     private final CensusTaker censuses;
     private final HostTools tools;
     private final ProcessIdentity self;
-    private final String name;
+    private final HostGuard guard;
+    private final Optional<String> guardName;
     private final BlockingQueue<Runnable> starts = new LinkedBlockingQueue<>();
     private final Set<Child> children = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -49,12 +51,14 @@ public final class Spawner implements AutoCloseable {
 
     private final CompletableFuture<Void> allClosed = new CompletableFuture<>();
 
-    private Spawner(Path runDirectory, HostTools tools) {
+    private Spawner(Path runDirectory, HostTools tools, boolean guarded) {
         this.runDirectory = runDirectory;
         this.tools = tools;
         this.table = ProcessTable.ofThisMachine();
         this.platform = new Platform();
-        this.name = platform.uniqueName();
+        String name = platform.uniqueName();
+        this.guard = new HostGuard(name, tools);
+        this.guardName = guarded ? Optional.of(name) : Optional.empty();
         this.signals = new Signals(table);
         this.self = table.self();
         this.censuses = new CensusTaker(table, platform, "holdfast-census");
@@ -68,10 +72,10 @@ public final class Spawner implements AutoCloseable {
      * @throws SpawnFailed with {@link Reason#RUN_FILE} if the directory cannot be created
      */
     public static Spawner open(Path runDirectory) {
-        return open(runDirectory, HostTools.find());
+        return open(runDirectory, HostTools.find(), HostGuard.isPossible());
     }
 
-    static Spawner open(Path runDirectory, HostTools tools) {
+    static Spawner open(Path runDirectory, HostTools tools, boolean guarded) {
         try {
             RunFile.createDirectory(runDirectory);
         } catch (IOException e) {
@@ -81,12 +85,12 @@ public final class Spawner implements AutoCloseable {
                             + "; make its parent writable or name another",
                     e);
         }
-        return new Spawner(runDirectory, tools);
+        return new Spawner(runDirectory, tools, guarded);
     }
 
     /** Whether children can be bound to this JVM's life here (HS-08). */
     public boolean canBindToHost() {
-        return tools.setpriv().isPresent();
+        return guardName.isPresent() || tools.setpriv().isPresent();
     }
 
     /** The children that are not yet gone. */
@@ -102,7 +106,7 @@ public final class Spawner implements AutoCloseable {
      */
     public Child spawn(ChildSpec spec, ChildListener listener) {
         Objects.requireNonNull(listener, "listener");
-        Launch launch = Launch.prepare(spec, tools, name);
+        Launch launch = Launch.prepare(spec, tools, guardName);
         CompletableFuture<Child> started = new CompletableFuture<>();
         starts.add(() -> start(spec, launch, listener, started));
         if (closed.get()) {
@@ -175,6 +179,9 @@ public final class Spawner implements AutoCloseable {
     }
 
     private Child startNow(ChildSpec spec, Launch launch, ChildListener listener) {
+        if (launch.guarded()) {
+            guard.ensureRunning();
+        }
         RunFile file = placeRunFile(spec);
         Process process = null;
         try {
@@ -280,7 +287,13 @@ public final class Spawner implements AutoCloseable {
             ends.add(child.stop(ladder).toCompletableFuture());
         }
         awaitQuietly(CompletableFuture.allOf(ends.toArray(CompletableFuture<?>[]::new)), patience);
-        starts.add(() -> over = true);
+        CompletableFuture<Void> dismissed = new CompletableFuture<>();
+        starts.add(() -> {
+            guard.dismiss();
+            over = true;
+            dismissed.complete(null);
+        });
+        awaitQuietly(dismissed, START_DEADLINE);
         censuses.close();
         allClosed.complete(null);
     }
@@ -293,6 +306,11 @@ public final class Spawner implements AutoCloseable {
         } catch (ExecutionException | TimeoutException e) {
             LOG.warn("closing the spawner left something unfinished", e);
         }
+    }
+
+    /** The guard's process, for tests. */
+    Optional<ProcessHandle> guardProcess() {
+        return guard.process();
     }
 
     ProcessTable table() {

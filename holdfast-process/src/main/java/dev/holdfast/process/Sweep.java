@@ -12,7 +12,8 @@ import java.util.function.Function;
 /**
  * Ends a set of processes that may grow while it is being ended: look, TERM and CONT what is new, KILL what had its
  * time, look again, until two looks in a row find nothing alive or the time is up. A process found late still gets TERM
- * and a short while before KILL (HS-22). Owned by one thread, which waits in it.
+ * and a short while before KILL (HS-22). One look is not enough: a process shows no environment at the instant it replaces
+ * its program, and one that is started while the list is read may stand in neither half of it. Owned by one thread, which waits in it.
  */
 final class Sweep {
 

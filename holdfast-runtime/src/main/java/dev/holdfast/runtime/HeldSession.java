@@ -377,7 +377,7 @@ final class HeldSession implements Session, Owner.Audience {
                                             .forEach(found::complete);
                                 }
                             }
-                            if (page.size() == PAGE && !found.isDone()) {
+                            if (!page.isEmpty() && !found.isDone()) {
                                 search(number, page.getLast().seq(), found);
                             }
                         }));

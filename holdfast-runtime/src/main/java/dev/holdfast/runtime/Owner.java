@@ -175,7 +175,7 @@ final class Owner {
 
     private void recover() {
         var recovered = claim.recovered();
-        var snapshot = recovered.snapshot().flatMap(codec::restore);
+        var snapshot = recovered.snapshot().map(codec::restore);
         long from = snapshot.isPresent() ? recovered.snapshot().orElseThrow().seq() : 0;
         durable = snapshot.orElse(Durable.empty());
         for (StoredEvent stored : recovered.tail()) {
@@ -221,7 +221,7 @@ final class Owner {
                         readThrough = page.getLast().number();
                         arrived(page, readThrough);
                     }
-                    if (readAgain || page.size() == ARRIVALS_PAGE) {
+                    if (readAgain || !page.isEmpty()) { // only an empty page is the end
                         readArrivals();
                     }
                 }));
