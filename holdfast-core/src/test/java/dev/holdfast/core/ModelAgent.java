@@ -112,13 +112,7 @@ record ModelAgent(
     /** Its process is gone, and with it the last {@code lost} entries, which its record does not have. */
     ModelAgent gone(int lost) {
         return new ModelAgent(
-                nativeSession,
-                context.subList(0, context.size() - lost),
-                false,
-                List.of(),
-                List.of(),
-                false,
-                false);
+                nativeSession, context.subList(0, context.size() - lost), false, List.of(), List.of(), false, false);
     }
 
     /** How far its record may be behind: nothing, the last entry, or everything since it was last told something. */
