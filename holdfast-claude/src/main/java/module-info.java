@@ -8,4 +8,6 @@ module dev.holdfast.claude {
     requires org.slf4j;
     requires static org.jspecify;
     requires tools.jackson.databind;
+
+    exports dev.holdfast.claude;
 }

@@ -8,4 +8,6 @@ module dev.holdfast.journal {
     requires org.slf4j;
     requires org.xerial.sqlitejdbc;
     requires static org.jspecify;
+
+    exports dev.holdfast.journal;
 }

@@ -4,5 +4,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module dev.holdfast.process {
     requires org.slf4j;
-    requires static org.jspecify;
+    requires static transitive org.jspecify;
+
+    exports dev.holdfast.process;
 }

@@ -1,2 +1,2 @@
-/** Child processes: spawned from one thread that never ends, framed lines, stop ladder, tree kill. */
+/** Child processes: spawned from one thread that never ends, framed lines, markers, stop ladder, sweep and reaper. */
 package dev.holdfast.process;

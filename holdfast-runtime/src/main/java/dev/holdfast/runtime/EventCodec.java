@@ -10,7 +10,6 @@ import dev.holdfast.core.Event;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
@@ -67,13 +66,16 @@ public final class EventCodec {
         return new SnapshotRecord(seq, VERSION, JSON.writeValueAsBytes(state));
     }
 
-    /** The state, or nothing when the snapshot is of an unknown version and the events must be read instead. */
-    Optional<Durable> restore(SnapshotRecord snapshot) {
+    /** The state of a snapshot; one of a version this program does not know is refused, never half-read (MB-17). */
+    Durable restore(SnapshotRecord snapshot) {
         if (snapshot.version() != VERSION) {
-            return Optional.empty();
+            throw new JournalException(
+                    JournalException.Problem.NEWER_FORMAT,
+                    "the snapshot at event " + snapshot.seq() + " has version " + snapshot.version()
+                            + ", which this version of Holdfast does not know: use a newer one");
         }
         try {
-            return Optional.of(JSON.readValue(snapshot.body(), Durable.class));
+            return JSON.readValue(snapshot.body(), Durable.class);
         } catch (JacksonException e) {
             throw new JournalException(
                     JournalException.Problem.DAMAGED,

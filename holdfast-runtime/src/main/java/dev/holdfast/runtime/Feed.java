@@ -106,7 +106,7 @@ final class Feed {
                     after = stored.seq();
                 }
             }
-            if (page.size() == PAGE) {
+            if (!page.isEmpty()) { // only an empty page is the end
                 pump();
                 return;
             }

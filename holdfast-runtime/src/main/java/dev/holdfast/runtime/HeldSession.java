@@ -122,10 +122,9 @@ final class HeldSession implements Session, Owner.Audience {
                     name,
                     claim,
                     parts.journal(),
-                    parts.options().core(),
                     parts.codec(),
                     parts.envelope(),
-                    parts.options().surroundings(),
+                    parts.options(),
                     this,
                     outlet -> new EffectRunner(
                             name,
@@ -377,7 +376,7 @@ final class HeldSession implements Session, Owner.Audience {
                                             .forEach(found::complete);
                                 }
                             }
-                            if (page.size() == PAGE && !found.isDone()) {
+                            if (!page.isEmpty() && !found.isDone()) {
                                 search(number, page.getLast().seq(), found);
                             }
                         }));

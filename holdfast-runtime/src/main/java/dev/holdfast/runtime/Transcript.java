@@ -131,7 +131,7 @@ final class Transcript {
                     }
                 }
             }
-            return page.size() < PAGE
+            return page.isEmpty()
                     ? CompletableFuture.completedFuture(Optional.<E>empty())
                     : find(session, page.getLast().seq(), type, wanted);
         });
@@ -174,7 +174,7 @@ final class Transcript {
                     remember(codec.decode(stored), known, past);
                 }
             }
-            boolean done = page.size() < PAGE
+            boolean done = page.isEmpty()
                     || (!past.turns.isEmpty() && past.turns.getLast().turn() >= through);
             return done
                     ? CompletableFuture.completedFuture(past)

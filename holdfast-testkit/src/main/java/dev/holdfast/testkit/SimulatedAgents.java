@@ -44,6 +44,7 @@ final class SimulatedAgents {
     private final Map<String, List<Entry>> records = new HashMap<>();
     private final List<AgentProcess> processes = new ArrayList<>();
     private long counter;
+    private long newestEpoch;
 
     /** Hears what an agent does, to judge it. */
     interface Watcher {
@@ -142,6 +143,7 @@ final class SimulatedAgents {
         @Override
         public void know(KnowledgeQuestion question) {
             machine.after(shortly(), () -> {
+                newestEpoch = Math.max(newestEpoch, launch.epoch());
                 for (AgentProcess p : processes) {
                     if (!p.dead && p.session.equals(launch.session()) && p.older(launch)) {
                         p.die("reaped", true);
@@ -163,12 +165,15 @@ final class SimulatedAgents {
                     end("could not be started");
                     return;
                 }
+                if (plan.resume() && !records.containsKey(plan.nativeSession())) {
+                    end("no conversation found");
+                    return;
+                }
+                if (launch.epoch() < newestEpoch) {
+                    end("a newer owner has the session: its lease fences this start");
+                    return;
+                }
                 if (processes.stream().anyMatch(p -> !p.dead && p.session.equals(launch.session()))) {
-                    if (processes.stream()
-                            .anyMatch(p -> !p.dead && p.session.equals(launch.session()) && !p.older(launch))) {
-                        end("a newer owner's agent lives");
-                        return;
-                    }
                     watcher.violation("O1: an agent of " + launch.session() + " is started while another lives");
                 }
                 var p = new AgentProcess(launch, this, plan);
@@ -227,14 +232,18 @@ final class SimulatedAgents {
         long covers = 0;
         List<String> askedNext = List.of();
         var turns = new TreeMap<Long, Boolean>();
+        long retold = 0;
         for (TurnMark m : question.marks()) {
             boolean there = ids.containsAll(m.asked()) && (m.answered().isEmpty() || ids.contains(m.answered()));
+            if (there && turns.containsKey(m.turn())) {
+                retold = m.turn(); // a catch-up, which told every turn that was missing then
+            }
             turns.merge(m.turn(), there, Boolean::logicalOr);
         }
         boolean gap = false;
         boolean hole = false;
         for (var turn : turns.entrySet()) {
-            if (turn.getValue()) {
+            if (turn.getValue() || turn.getKey() <= retold) {
                 hole |= gap;
                 covers = turn.getKey();
             } else {

@@ -32,7 +32,7 @@ import java.util.function.Consumer;
  */
 public final class Simulation {
     private static final SessionName SESSION = new SessionName("simulated");
-    private static final Duration FAULTS = Duration.ofMinutes(3);
+    private static final Duration FAULTS = Duration.ofSeconds(40);
     private static final Duration CALM = Duration.ofHours(3);
     private static final int STEPS_MAX = 200_000;
 
@@ -138,7 +138,7 @@ public final class Simulation {
             }
             default -> host.session.ifPresent(Session::evict);
         }
-        machine.after(Duration.ofMillis(random.nextInt(10_000)), this::fault);
+        machine.after(Duration.ofMillis(random.nextInt(8_000)), this::fault);
     }
 
     private void crashHost() {
@@ -159,6 +159,7 @@ public final class Simulation {
     private void calm() {
         faulty = false;
         agents.stopFaults();
+        crashHost(); // a person takes the session up again, which resumes it when it is parked
     }
 
     // ---- a host ---------------------------------------------------------------------------------------------------
@@ -184,6 +185,7 @@ public final class Simulation {
                     Duration.ofSeconds(60),
                     Duration.ofMinutes(5),
                     Duration.ofSeconds(15),
+                    1 + random.nextInt(60),
                     Optional.empty(),
                     group,
                     core);
@@ -292,7 +294,7 @@ public final class Simulation {
             if (waiting && key.equals(name + "-" + sent)) {
                 waiting = false;
                 left--;
-                machine.after(Duration.ofMillis(random.nextInt(20_000)), this::next);
+                machine.after(Duration.ofMillis(random.nextInt(5_000)), this::next);
             }
         }
     }

@@ -1,0 +1,228 @@
+package dev.holdfast.claude;
+
+import dev.holdfast.Agent;
+import dev.holdfast.Harness;
+import dev.holdfast.process.EnvironmentAllowList;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Claude Code as an agent: which program, model, prompt, tools and credentials. Immutable and thread-safe; every method
+ * that takes a value returns a changed copy with a harness of its own. Nothing is looked for or started before a session
+ * needs it (HN-12).
+ */
+public final class ClaudeCodeAgent implements Agent {
+    private static final Pattern BUILTIN = Pattern.compile("[A-Za-z][A-Za-z0-9_]{0,63}");
+    private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,127}");
+
+    /** An inference address and the key for it: both or none (BX-03). */
+    record Inference(String url, String key) {
+        /** Names the address; the key is a secret. */
+        @Override
+        public String toString() {
+            return "Inference[" + url + "]";
+        }
+    }
+
+    /** The settings while they change; a copy for each change. */
+    private static final class Draft {
+        private String harnessName = "claude";
+        private Optional<Path> binary = Optional.empty();
+        private Optional<String> model = Optional.empty();
+        private Optional<String> systemPrompt = Optional.empty();
+        private List<Object> tools = List.of();
+        private List<String> builtinTools = List.of();
+        private Optional<Path> workingDirectory = Optional.empty();
+        private Optional<Path> configDirectory = Optional.empty();
+        private Map<String, String> environment = Map.of();
+        private Optional<Inference> inference = Optional.empty();
+        private Deadlines deadlines = Deadlines.standard();
+
+        Draft copy() {
+            var copy = new Draft();
+            copy.harnessName = harnessName;
+            copy.binary = binary;
+            copy.model = model;
+            copy.systemPrompt = systemPrompt;
+            copy.tools = tools;
+            copy.builtinTools = builtinTools;
+            copy.workingDirectory = workingDirectory;
+            copy.configDirectory = configDirectory;
+            copy.environment = environment;
+            copy.inference = inference;
+            copy.deadlines = deadlines;
+            return copy;
+        }
+    }
+
+    private final Draft settings;
+    private final ClaudeHarness harness;
+
+    private ClaudeCodeAgent(Draft settings) {
+        this.settings = settings;
+        this.harness = new ClaudeHarness(this);
+    }
+
+    static ClaudeCodeAgent plain() {
+        return new ClaudeCodeAgent(new Draft());
+    }
+
+    private ClaudeCodeAgent with(Consumer<Draft> change) {
+        Draft copy = settings.copy();
+        change.accept(copy);
+        return new ClaudeCodeAgent(copy);
+    }
+
+    @Override
+    public Harness harness() {
+        return harness;
+    }
+
+    @Override
+    public List<Object> tools() {
+        return settings.tools;
+    }
+
+    /** The harness's name for listings; {@code claude} unless changed. */
+    public ClaudeCodeAgent harnessName(String name) {
+        requireText("the harness name", name);
+        return with(draft -> draft.harnessName = name);
+    }
+
+    /** The program; without it {@code HOLDFAST_CLAUDE} names it, else it is looked for on the PATH. */
+    public ClaudeCodeAgent binary(Path binary) {
+        return with(draft -> draft.binary = Optional.of(binary));
+    }
+
+    /** The model's name or alias; the agent's own choice without it. */
+    public ClaudeCodeAgent model(String model) {
+        requireText("the model", model);
+        return with(draft -> draft.model = Optional.of(model));
+    }
+
+    /** Replaces the agent's own system prompt; it does not appear on the command line. */
+    public ClaudeCodeAgent systemPrompt(String prompt) {
+        requireText("the system prompt", prompt);
+        return with(draft -> draft.systemPrompt = Optional.of(prompt));
+    }
+
+    /** Host tools: {@code Tool} objects, or objects with {@code @AgentTool} methods. Replaces those given before. */
+    public ClaudeCodeAgent tools(Object... tools) {
+        List<Object> all = List.of(tools);
+        return with(draft -> draft.tools = all);
+    }
+
+    /**
+     * Tools of the agent's own that it may use without asking, by their names, such as {@code Read}. Without this it has
+     * none. Replaces those named before.
+     */
+    public ClaudeCodeAgent builtinTools(String... names) {
+        for (String name : names) {
+            if (!BUILTIN.matcher(name).matches()) {
+                throw new IllegalArgumentException(
+                        "built-in tool '" + name + "' is no tool name: use letters, digits and '_', such as Read");
+            }
+        }
+        List<String> distinct = Stream.of(names).distinct().toList();
+        return with(draft -> draft.builtinTools = distinct);
+    }
+
+    /** Where the agent works; a private directory per session without it. It must exist when a session starts. */
+    public ClaudeCodeAgent workingDirectory(Path directory) {
+        return with(draft -> draft.workingDirectory = Optional.of(directory));
+    }
+
+    /**
+     * Where the agent keeps its configuration and records. Without it: a private directory per session where
+     * {@link #inference} is given, else the directory of the agent's own login (HS-20).
+     */
+    public ClaudeCodeAgent configDirectory(Path directory) {
+        return with(draft -> draft.configDirectory = Optional.of(directory.toAbsolutePath()));
+    }
+
+    /**
+     * One more variable for the agent, which otherwise sees only the allow-list of HS-09.
+     *
+     * @throws IllegalArgumentException for a name that is none, and for one that never passes, such as NODE_OPTIONS
+     */
+    public ClaudeCodeAgent environment(String name, String value) {
+        if (!VARIABLE.matcher(name).matches()) {
+            throw new IllegalArgumentException(
+                    "environment variable '" + name + "' is no variable name: use letters, digits and '_'");
+        }
+        EnvironmentAllowList.standard().with(name);
+        var more = new LinkedHashMap<>(settings.environment);
+        more.put(name, Objects.requireNonNull(value, "value"));
+        return with(draft -> draft.environment = Map.copyOf(more));
+    }
+
+    /**
+     * The inference address and its key, always as a pair (BX-03).
+     *
+     * @throws IllegalArgumentException when one of them is empty
+     */
+    public ClaudeCodeAgent inference(String url, String key) {
+        requireText("the inference URL", url);
+        requireText("the inference key", key);
+        return with(draft -> draft.inference = Optional.of(new Inference(url, key)));
+    }
+
+    /** How long sessions wait for their agents. */
+    public ClaudeCodeAgent deadlines(Deadlines deadlines) {
+        Objects.requireNonNull(deadlines, "deadlines");
+        return with(draft -> draft.deadlines = deadlines);
+    }
+
+    private static void requireText(String what, String value) {
+        if (value.isBlank()) {
+            throw new IllegalArgumentException(what + " is empty; leave the call out for the default");
+        }
+    }
+
+    String harnessName() {
+        return settings.harnessName;
+    }
+
+    Optional<Path> binary() {
+        return settings.binary;
+    }
+
+    Optional<String> model() {
+        return settings.model;
+    }
+
+    Optional<String> systemPrompt() {
+        return settings.systemPrompt;
+    }
+
+    List<String> builtinTools() {
+        return settings.builtinTools;
+    }
+
+    Optional<Path> workingDirectory() {
+        return settings.workingDirectory;
+    }
+
+    Optional<Path> configDirectory() {
+        return settings.configDirectory;
+    }
+
+    Map<String, String> environment() {
+        return settings.environment;
+    }
+
+    Optional<Inference> inference() {
+        return settings.inference;
+    }
+
+    Deadlines deadlines() {
+        return settings.deadlines;
+    }
+}

@@ -1,0 +1,133 @@
+package dev.holdfast.claude;
+
+import dev.holdfast.Report;
+import dev.holdfast.ToolSpec;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The two pipes of one agent process, spoken in its language: what comes in is answered where it is a request to the host,
+ * matched where it answers one of ours, and handed on as frames otherwise. Knows nothing of turns, so that whatever holds
+ * a process can stand on it. Not thread-safe: its owner calls it under its lock.
+ */
+final class Connection {
+    private static final int SHOWN_MAX = 2_000;
+
+    /** Line types that are understood and need nothing from us. */
+    private static final Set<String> QUIET = Set.of(
+            "keep_alive",
+            "command_lifecycle",
+            "tool_progress",
+            "tool_use_summary",
+            "prompt_suggestion",
+            "active_goal",
+            "autocompact_state",
+            "auth_status",
+            "rate_limit_event",
+            "conversation_reset");
+
+    private record Outgoing(String line, boolean urgent) {}
+
+    private final StreamJson codec;
+    private final Consumer<Frame> frames;
+    private final Consumer<Report> reports;
+    private final ControlChannel control;
+    private final HostTools tools;
+    private final ArrayDeque<Outgoing> early = new ArrayDeque<>();
+    private final Set<String> typesTold = new HashSet<>();
+    private @Nullable AgentProcess process;
+    private long notJson;
+
+    /** @param frames takes what is neither a request to the host nor an answer to one of ours */
+    Connection(
+            StreamJson codec,
+            List<ToolSpec> bound,
+            Set<String> builtins,
+            Consumer<Frame> frames,
+            Consumer<Report> reports) {
+        this.codec = codec;
+        this.frames = frames;
+        this.reports = reports;
+        this.control = new ControlChannel(codec, line -> send(line, true));
+        this.tools = new HostTools(codec, bound, builtins, line -> send(line, true), reports);
+    }
+
+    /** Gives the process; what was to be written before it was known goes out now. */
+    void attach(AgentProcess started) {
+        process = started;
+        early.forEach(out -> started.send(out.line(), out.urgent()));
+        early.clear();
+    }
+
+    @Nullable
+    AgentProcess process() {
+        return process;
+    }
+
+    ControlChannel control() {
+        return control;
+    }
+
+    HostTools tools() {
+        return tools;
+    }
+
+    void send(String line, boolean urgent) {
+        if (process == null) {
+            early.add(new Outgoing(line, urgent));
+        } else {
+            process.send(line, urgent);
+        }
+    }
+
+    /** Takes one line from the agent. */
+    void received(String line) {
+        var frame = codec.read(line);
+        if (frame.isPresent()) {
+            route(frame.get());
+        } else if (!line.isBlank()) {
+            skipNotJson(line);
+        }
+    }
+
+    private void route(Frame frame) {
+        switch (frame) {
+            case Frame.ControlRequest request -> tools.requested(request);
+            case Frame.ControlCancel cancel -> tools.cancelled(cancel.id());
+            case Frame.ControlResponse response -> control.answered(response);
+            case Frame.Other other -> {
+                noticeOnce(other);
+                frames.accept(other);
+            }
+            default -> frames.accept(frame);
+        }
+    }
+
+    /** Told for the first, second, fourth, eighth … such line: visible, and no flood. */
+    private void skipNotJson(String line) {
+        notJson++;
+        if (Long.bitCount(notJson) == 1) {
+            reports.accept(new Report.Noticed("not_json", "line " + notJson + " of this kind: " + shortened(line)));
+        }
+    }
+
+    private void noticeOnce(Frame.Other other) {
+        if (!QUIET.contains(other.type()) && typesTold.add(other.type())) {
+            reports.accept(new Report.Noticed("unknown_type", shortened(codec.write(other.raw()))));
+        }
+    }
+
+    /** Nothing comes any more: open questions fail, open calls are withdrawn. */
+    void close(String why) {
+        control.close(why);
+        tools.close();
+    }
+
+    static String shortened(String text) {
+        return text.length() <= SHOWN_MAX ? text : text.substring(0, SHOWN_MAX) + "…";
+    }
+}

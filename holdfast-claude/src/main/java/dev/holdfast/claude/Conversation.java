@@ -1,0 +1,260 @@
+package dev.holdfast.claude;
+
+import dev.holdfast.DeliveryId;
+import dev.holdfast.Report;
+import dev.holdfast.TurnResult;
+import dev.holdfast.Usage;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Reads turns out of the frames of a verified agent: what landed, when it works and rests, how a turn ended. Not
+ * thread-safe: its owner calls it under its lock.
+ */
+final class Conversation {
+    private final Consumer<Report> reports;
+    private final LongSupplier clock;
+    private final Vigil vigil;
+    private final CostMeter cost = new CostMeter();
+    private final Set<String> unacknowledged = new LinkedHashSet<>();
+    private final Set<String> noticesTold = new LinkedHashSet<>();
+    private boolean announcesStates;
+    private boolean busy;
+    private boolean landedSinceResult;
+    private boolean skippedLine;
+    private String repeated = "";
+    private String answerId = "";
+    private String assistantError = "";
+
+    Conversation(Deadlines deadlines, Consumer<Report> reports, LongSupplier clock) {
+        this.reports = reports;
+        this.clock = clock;
+        this.vigil = new Vigil(deadlines);
+    }
+
+    Vigil vigil() {
+        return vigil;
+    }
+
+    /** Whether the agent says by itself when it works and rests. */
+    boolean announcesStates() {
+        return announcesStates;
+    }
+
+    /** Before the tool list is checked only the agent's state and its cost counter matter. */
+    void beforeVerified(Frame frame) {
+        switch (frame) {
+            case Frame.State state -> {
+                announcesStates = true;
+                busy = !state.resting();
+            }
+            case Frame.Result result -> cost.baseline(result.raw().path("total_cost_usd"));
+            default -> {}
+        }
+    }
+
+    void told(DeliveryId id) {
+        unacknowledged.add(id.toString());
+        vigil.told(clock.getAsLong());
+    }
+
+    /** Whether a line of ours is among those the agent has not begun, while it works on nothing else of ours. */
+    boolean notBegun(List<String> queued) {
+        return !landedSinceResult && queued.stream().anyMatch(unacknowledged::contains);
+    }
+
+    /** A line of the agent was too long to be read: the turn cannot be told truthfully any more (HS-10). */
+    void lineSkipped() {
+        skippedLine = true;
+        vigil.life(clock.getAsLong());
+    }
+
+    void frame(Frame frame) {
+        switch (frame) {
+            case Frame.State state -> state(state);
+            case Frame.Init init -> began();
+            case Frame.Partial partial -> {
+                vigil.life(clock.getAsLong());
+                if (!partial.text().isEmpty()) {
+                    reports.accept(new Report.Text(partial.text()));
+                }
+            }
+            case Frame.Assistant assistant -> assistant(assistant);
+            case Frame.User user -> user(user);
+            case Frame.Result result -> result(result);
+            case Frame.Notice notice -> notice(notice);
+            case Frame.Other other -> other(other);
+            case Frame.ControlRequest request -> {}
+            case Frame.ControlResponse response -> {}
+            case Frame.ControlCancel cancel -> {}
+        }
+    }
+
+    private void state(Frame.State state) {
+        announcesStates = true;
+        if (state.resting()) {
+            idle();
+        } else if (!busy) {
+            busy = true;
+            repeated = "";
+            reports.accept(new Report.Busy());
+        }
+    }
+
+    private void began() {
+        repeated = "";
+        if (!busy) {
+            busy = true;
+            reports.accept(new Report.Busy());
+        }
+    }
+
+    private void assistant(Frame.Assistant frame) {
+        long now = clock.getAsLong();
+        vigil.life(now);
+        frame.toolUses().forEach(id -> vigil.toolBegan(id, now));
+        if (!frame.sidechain()) {
+            answerId = frame.uuid();
+            assistantError = frame.error();
+        }
+    }
+
+    private void user(Frame.User frame) {
+        long now = clock.getAsLong();
+        if (frame.replay()) {
+            landed(frame.uuid());
+        } else {
+            vigil.life(now);
+        }
+        frame.toolResults().forEach(id -> vigil.toolEnded(id, now));
+    }
+
+    /** A line of ours that comes back while the agent rests was in its memory before; whether so, the next state tells. */
+    private void landed(String uuid) {
+        if (!unacknowledged.remove(uuid)) {
+            return;
+        }
+        landedSinceResult = true;
+        if (busy || !announcesStates) {
+            vigil.life(clock.getAsLong());
+        } else {
+            repeated = uuid;
+        }
+        reports.accept(new Report.Landed(DeliveryId.parse(uuid)));
+    }
+
+    private void idle() {
+        if (!repeated.isEmpty()) {
+            reports.accept(new Report.Noticed("deduplicated", repeated));
+            repeated = "";
+            landedSinceResult = false;
+        }
+        if (skippedLine && landedSinceResult) {
+            report(unreadable());
+        }
+        rest();
+    }
+
+    private void rest() {
+        busy = false;
+        vigil.quiet();
+        if (!unacknowledged.isEmpty()) {
+            vigil.told(clock.getAsLong());
+        }
+        reports.accept(new Report.Idle());
+    }
+
+    private static TurnResult unreadable() {
+        return new TurnResult(
+                TurnResult.Ending.FAILED,
+                "",
+                "the agent wrote a line over the limit, which was skipped",
+                Usage.unknown(),
+                List.of(),
+                "",
+                "",
+                false);
+    }
+
+    private void result(Frame.Result frame) {
+        boolean ofOthers = frame.origin().filter(kind -> !kind.equals("human")).isPresent();
+        if (ofOthers && landedSinceResult) {
+            reports.accept(new Report.Noticed("agent_started_turn", Connection.shortened(frame.text())));
+            return;
+        }
+        OptionalLong micros = cost.turn(frame.raw().path("total_cost_usd"));
+        TurnResult result = TurnEnd.of(frame, micros, answerId, assistantError);
+        report(skippedLine ? failed(result) : result);
+        vigil.life(clock.getAsLong());
+        if (!announcesStates) {
+            rest();
+        }
+    }
+
+    private static TurnResult failed(TurnResult result) {
+        return new TurnResult(
+                TurnResult.Ending.FAILED,
+                "",
+                unreadable().reason(),
+                result.usage(),
+                result.lines(),
+                result.answerId(),
+                result.requestId(),
+                result.fatal());
+    }
+
+    private void report(TurnResult result) {
+        answerId = "";
+        assistantError = "";
+        landedSinceResult = false;
+        skippedLine = false;
+        reports.accept(new Report.Result(result));
+    }
+
+    private void notice(Frame.Notice frame) {
+        JsonNode raw = frame.raw();
+        switch (frame.subtype()) {
+            case "status", "hook_started", "hook_progress", "hook_response", "thinking_tokens" ->
+                vigil.life(clock.getAsLong());
+            case "api_retry" -> {
+                vigil.life(clock.getAsLong());
+                reports.accept(new Report.Noticed(
+                        "api_retry",
+                        "attempt " + raw.path("attempt").longValue(0) + " of "
+                                + raw.path("max_retries").longValue(0) + ", status "
+                                + raw.path("error_status").longValue(0) + " " + StreamJson.text(raw, "error")));
+            }
+            case "compact_boundary" -> {
+                vigil.life(clock.getAsLong());
+                reports.accept(
+                        new Report.Noticed("compacted", StreamJson.text(raw.path("compact_metadata"), "trigger")));
+            }
+            case "session_writes_lost", "permission_denied", "model_fallback", "model_refusal_fallback" ->
+                reports.accept(new Report.Noticed(frame.subtype(), Connection.shortened(raw.toString())));
+            default -> {
+                if (noticesTold.add(frame.subtype())) {
+                    reports.accept(
+                            new Report.Noticed("system_" + frame.subtype(), Connection.shortened(raw.toString())));
+                }
+            }
+        }
+    }
+
+    private void other(Frame.Other frame) {
+        switch (frame.type()) {
+            case "tool_progress" -> vigil.life(clock.getAsLong());
+            case "rate_limit_event" ->
+                reports.accept(new Report.Noticed(
+                        "rate_limit", Connection.shortened(frame.raw().toString())));
+            case "conversation_reset" ->
+                reports.accept(new Report.Noticed(
+                        "native_session_reset", Connection.shortened(frame.raw().toString())));
+            default -> {}
+        }
+    }
+}

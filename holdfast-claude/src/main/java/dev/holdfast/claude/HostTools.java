@@ -1,0 +1,264 @@
+package dev.holdfast.claude;
+
+import dev.holdfast.Report;
+import dev.holdfast.ToolAnswer;
+import dev.holdfast.ToolSpec;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.MissingNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * What the agent asks us over its control channel: to be the tool server {@code host} (TL-02), and whether it may use a
+ * tool. Every request is answered exactly once; a request nobody understands is answered with an error at once, since
+ * silence would hang the turn (HS-18). Calls are answered whenever their answer comes, in any order (TL-09). Not
+ * thread-safe: its owner calls it under its lock.
+ */
+final class HostTools {
+    /** The name of the tool server this host is. */
+    static final String SERVER = "host";
+
+    /** What the agent puts before the name of a host tool. */
+    static final String PREFIX = "mcp__" + SERVER + "__";
+
+    private static final int REQUESTS_REMEMBERED = 1_024;
+    private static final int ANSWERS_REMEMBERED = 64;
+    private static final int METHOD_NOT_FOUND = -32_601;
+
+    /** One request on the wire that waits for a call's answer. */
+    private record Waiter(String requestId, JsonNode rpcId) {}
+
+    private final StreamJson codec;
+    private final Consumer<String> urgentWriter;
+    private final Consumer<Report> reports;
+    private final Set<String> names;
+    private final Set<String> builtins;
+    private final ArrayNode listing = StreamJson.NODES.arrayNode();
+    private final ControlChannel.Recent<Boolean> requests = new ControlChannel.Recent<>(REQUESTS_REMEMBERED);
+    private final ControlChannel.Recent<ToolAnswer> answers = new ControlChannel.Recent<>(ANSWERS_REMEMBERED);
+    private final Map<String, List<Waiter>> calls = new LinkedHashMap<>();
+    private long unnamed;
+    private boolean open;
+
+    HostTools(
+            StreamJson codec,
+            List<ToolSpec> tools,
+            Set<String> builtins,
+            Consumer<String> urgentWriter,
+            Consumer<Report> reports) {
+        this.codec = codec;
+        this.builtins = builtins;
+        this.urgentWriter = urgentWriter;
+        this.reports = reports;
+        this.names = new LinkedHashSet<>();
+        for (ToolSpec tool : tools) {
+            names.add(tool.name());
+            ObjectNode entry = listing.addObject();
+            entry.put("name", tool.name()).put("description", tool.description());
+            entry.set("inputSchema", codec.tree(tool.inputSchema()).orElseThrow(() -> badSchema(tool)));
+        }
+    }
+
+    private static IllegalArgumentException badSchema(ToolSpec tool) {
+        return new IllegalArgumentException(
+                "the input schema of tool '" + tool.name() + "' is not a JSON object; correct it");
+    }
+
+    /** The names of the tools as the agent must list them. */
+    Set<String> listed() {
+        var all = new LinkedHashSet<String>();
+        names.forEach(name -> all.add(PREFIX + name));
+        all.addAll(builtins);
+        return all;
+    }
+
+    /** From now on calls are taken; before it, every call is refused (TL-01). */
+    void open() {
+        open = true;
+    }
+
+    /** Calls whose answers are still awaited. */
+    Set<String> running() {
+        return Set.copyOf(calls.keySet());
+    }
+
+    /** Answers the request, or begins to. A request whose id was seen before is left alone. */
+    void requested(Frame.ControlRequest request) {
+        if (requests.contains(request.id())) {
+            return;
+        }
+        requests.put(request.id(), true);
+        switch (request.subtype()) {
+            case "mcp_message" -> message(request);
+            case "can_use_tool" -> permission(request);
+            default -> {
+                urgentWriter.accept(codec.controlError(
+                        request.id(), "this host does not support '" + request.subtype() + "' requests"));
+                reports.accept(new Report.Noticed("request_refused", request.subtype()));
+            }
+        }
+    }
+
+    /** The agent withdrew a request: nothing is sent for it any more. */
+    void cancelled(String requestId) {
+        for (var call : List.copyOf(calls.entrySet())) {
+            if (call.getValue().removeIf(waiter -> waiter.requestId().equals(requestId))
+                    && call.getValue().isEmpty()) {
+                withdrawn(call.getKey());
+            }
+        }
+    }
+
+    /** Gives a call's answer to everyone who waits for it; an answer to a call nobody waits for is dropped. */
+    void answer(String callId, ToolAnswer answer) {
+        List<Waiter> waiters = calls.remove(callId);
+        if (waiters == null) {
+            return;
+        }
+        answers.put(callId, answer);
+        waiters.forEach(waiter -> reply(waiter, answer));
+    }
+
+    /** Withdraws every call: the agent is gone. */
+    void close() {
+        open = false;
+        List.copyOf(calls.keySet()).forEach(this::withdrawn);
+    }
+
+    private void withdrawn(String callId) {
+        calls.remove(callId);
+        reports.accept(new Report.CallWithdrawn(callId));
+    }
+
+    private void message(Frame.ControlRequest request) {
+        String server = StreamJson.text(request.request(), "server_name");
+        JsonNode message = request.request().path("message");
+        if (!server.equals(SERVER)) {
+            urgentWriter.accept(codec.controlError(request.id(), "there is no tool server '" + server + "' here"));
+            return;
+        }
+        JsonNode rpcId = message.path("id");
+        String method = StreamJson.text(message, "method");
+        switch (method) {
+            case "initialize" -> result(request.id(), rpcId, greeting(message.path("params")));
+            case "ping" -> result(request.id(), rpcId, StreamJson.NODES.objectNode());
+            case "tools/list" ->
+                result(request.id(), rpcId, StreamJson.NODES.objectNode().set("tools", listing.deepCopy()));
+            case "tools/call" -> call(request.id(), rpcId, message.path("params"));
+            case "notifications/cancelled" -> {
+                result(request.id(), MissingNode.getInstance(), StreamJson.NODES.objectNode());
+                notWanted(message.path("params").path("requestId"));
+            }
+            default -> {
+                if (rpcId.isMissingNode()) {
+                    result(request.id(), rpcId, StreamJson.NODES.objectNode());
+                } else {
+                    methodNotFound(request.id(), rpcId, method);
+                }
+            }
+        }
+    }
+
+    private static ObjectNode greeting(JsonNode params) {
+        ObjectNode result = StreamJson.NODES.objectNode();
+        result.put("protocolVersion", StreamJson.text(params, "protocolVersion"));
+        result.putObject("capabilities").putObject("tools");
+        result.putObject("serverInfo").put("name", SERVER).put("version", "1");
+        return result;
+    }
+
+    private void call(String requestId, JsonNode rpcId, JsonNode params) {
+        String tool = StreamJson.text(params, "name");
+        var waiter = new Waiter(requestId, rpcId);
+        if (!open) {
+            reply(waiter, ToolAnswer.error("this session takes no calls now"));
+            return;
+        }
+        if (!names.contains(tool)) {
+            reply(waiter, ToolAnswer.error("there is no tool '" + tool + "'"));
+            return;
+        }
+        String useId = StreamJson.text(params.path("_meta"), "claudecode/toolUseId");
+        String callId = useId.isEmpty() ? "call-" + ++unnamed : useId;
+        if (answers.contains(callId)) {
+            reply(waiter, answers.getOrDefault(callId, ToolAnswer.error("the answer is gone")));
+            return;
+        }
+        List<Waiter> waiters = calls.get(callId);
+        if (waiters != null) {
+            waiters.add(waiter);
+            return;
+        }
+        calls.put(callId, new ArrayList<>(List.of(waiter)));
+        JsonNode input = params.path("arguments");
+        reports.accept(new Report.CallRequested(callId, tool, input.isObject() ? codec.write(input) : "{}"));
+    }
+
+    private void notWanted(JsonNode rpcId) {
+        for (var call : List.copyOf(calls.entrySet())) {
+            List<Waiter> gone = new ArrayList<>(call.getValue());
+            gone.removeIf(waiter -> !waiter.rpcId().equals(rpcId));
+            call.getValue().removeAll(gone);
+            gone.forEach(waiter -> reply(waiter, ToolAnswer.error("the call was cancelled")));
+            if (call.getValue().isEmpty()) {
+                withdrawn(call.getKey());
+            }
+        }
+    }
+
+    private void permission(Frame.ControlRequest request) {
+        String tool = StreamJson.text(request.request(), "tool_name");
+        ObjectNode verdict = StreamJson.NODES.objectNode();
+        if (listed().contains(tool)) {
+            JsonNode input = request.request().path("input");
+            verdict.put("behavior", "allow");
+            verdict.set("updatedInput", input.isObject() ? input : StreamJson.NODES.objectNode());
+        } else {
+            verdict.put("behavior", "deny").put("message", "The tool '" + tool + "' is not bound to this session.");
+            reports.accept(new Report.Noticed("tool_denied", tool));
+        }
+        urgentWriter.accept(codec.controlSuccess(request.id(), verdict));
+    }
+
+    private void reply(Waiter waiter, ToolAnswer answer) {
+        ObjectNode result = StreamJson.NODES.objectNode();
+        StreamJson.addText(result.putArray("content"), answer.text());
+        if (answer.error()) {
+            result.put("isError", true);
+        }
+        result(waiter.requestId(), waiter.rpcId(), result);
+    }
+
+    private void result(String requestId, JsonNode rpcId, JsonNode result) {
+        ObjectNode rpc = rpc(rpcId);
+        rpc.set("result", result);
+        respond(requestId, rpc);
+    }
+
+    private void methodNotFound(String requestId, JsonNode rpcId, String method) {
+        ObjectNode rpc = rpc(rpcId);
+        rpc.putObject("error").put("code", METHOD_NOT_FOUND).put("message", "unknown method " + method);
+        respond(requestId, rpc);
+    }
+
+    private static ObjectNode rpc(JsonNode rpcId) {
+        ObjectNode rpc = StreamJson.NODES.objectNode().put("jsonrpc", "2.0");
+        if (!rpcId.isMissingNode()) {
+            rpc.set("id", rpcId);
+        }
+        return rpc;
+    }
+
+    private void respond(String requestId, ObjectNode rpc) {
+        ObjectNode response = StreamJson.NODES.objectNode();
+        response.set("mcp_response", rpc);
+        urgentWriter.accept(codec.controlSuccess(requestId, response));
+    }
+}

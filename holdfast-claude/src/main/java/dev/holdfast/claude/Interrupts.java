@@ -1,0 +1,87 @@
+package dev.holdfast.claude;
+
+import dev.holdfast.Report;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Interrupts an agent's work. One version answers an interrupt that comes before it has begun the line with "still
+ * queued" and then runs the line; such an interrupt is asked again as soon as the turn begins. Every interrupt ends as
+ * answered or, at its deadline, as a breach. Not thread-safe: its owner calls it under its lock.
+ */
+final class Interrupts {
+    private final ControlChannel control;
+    private final Conversation conversation;
+    private final Duration deadline;
+    private final Consumer<Report> reports;
+    private final LongSupplier clock;
+    private OptionalLong waitingUntil = OptionalLong.empty();
+
+    Interrupts(
+            ControlChannel control,
+            Conversation conversation,
+            Duration deadline,
+            Consumer<Report> reports,
+            LongSupplier clock) {
+        this.control = control;
+        this.conversation = conversation;
+        this.deadline = deadline;
+        this.reports = reports;
+        this.clock = clock;
+    }
+
+    void ask() {
+        ObjectNode request = ControlChannel.request("interrupt");
+        control.ask(request, clock.getAsLong(), deadline, this::answered);
+    }
+
+    private void answered(ControlChannel.Answer answer) {
+        switch (answer) {
+            case ControlChannel.Answer.Success success -> {
+                List<String> queued = StreamJson.texts(success.response().path("still_queued"));
+                if (conversation.notBegun(queued)) {
+                    waitingUntil = OptionalLong.of(clock.getAsLong() + deadline.toNanos());
+                } else {
+                    reports.accept(new Report.InterruptAnswered());
+                }
+            }
+            case ControlChannel.Answer.Refused refused -> {
+                reports.accept(new Report.Noticed("interrupt_refused", refused.error()));
+                reports.accept(new Report.InterruptAnswered());
+            }
+            case ControlChannel.Answer.Expired expired -> reports.accept(new Report.Breached("interrupt"));
+            case ControlChannel.Answer.Closed closed -> {}
+        }
+    }
+
+    /** A turn has begun: what came too early for it is asked again. */
+    void turnBegan() {
+        if (waitingUntil.isPresent()) {
+            waitingUntil = OptionalLong.empty();
+            ask();
+        }
+    }
+
+    /** The agent rests: there is nothing to interrupt any more. */
+    void rested() {
+        if (waitingUntil.isPresent()) {
+            waitingUntil = OptionalLong.empty();
+            reports.accept(new Report.InterruptAnswered());
+        }
+    }
+
+    OptionalLong dueNanos() {
+        return waitingUntil;
+    }
+
+    void expire(long nowNanos) {
+        if (waitingUntil.isPresent() && nowNanos - waitingUntil.getAsLong() >= 0) {
+            waitingUntil = OptionalLong.empty();
+            reports.accept(new Report.Breached("interrupt"));
+        }
+    }
+}

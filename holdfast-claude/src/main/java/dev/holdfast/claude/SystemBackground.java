@@ -1,0 +1,34 @@
+package dev.holdfast.claude;
+
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+
+/** The owner of threads, clock and randomness in this module. Holds nothing that would have to be closed. */
+final class SystemBackground implements Background {
+    private static final Executor QUICK =
+            task -> Thread.ofVirtual().name("holdfast-claude-alarm").start(task);
+
+    @Override
+    public void run(String name, Runnable task) {
+        Thread.ofPlatform().daemon().name(name).start(task);
+    }
+
+    @Override
+    public void after(Duration delay, Runnable task) {
+        CompletableFuture.delayedExecutor(delay.toNanos(), TimeUnit.NANOSECONDS, QUICK)
+                .execute(task);
+    }
+
+    @Override
+    public long nanoTime() {
+        return System.nanoTime();
+    }
+
+    @Override
+    public UUID newId() {
+        return UUID.randomUUID();
+    }
+}

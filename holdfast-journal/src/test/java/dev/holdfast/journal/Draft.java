@@ -1,0 +1,100 @@
+package dev.holdfast.journal;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.holdfast.Batch;
+import dev.holdfast.EventRecord;
+import dev.holdfast.SnapshotRecord;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.UUID;
+
+/** A batch in the making; what is not said is unchanged or absent. */
+final class Draft {
+    static final Batch.Summary OPEN = new Batch.Summary("OPEN", "", Optional.empty(), OptionalLong.empty(), "");
+
+    private final UUID id = UUID.randomUUID();
+    private final long expectedSeq;
+    private final List<EventRecord> events;
+    private Optional<Batch.Admission> admission = Optional.empty();
+    private long takenThrough;
+    private long done;
+    private long doneBytes;
+    private OptionalLong quiet = OptionalLong.empty();
+    private Optional<Instant> due = Optional.empty();
+    private OptionalLong turn = OptionalLong.empty();
+    private Batch.Summary summary = OPEN;
+    private Optional<SnapshotRecord> snapshot = Optional.empty();
+
+    private Draft(long expectedSeq, List<EventRecord> events) {
+        this.expectedSeq = expectedSeq;
+        this.events = events;
+    }
+
+    /** An event of each type, after sequence number {@code seq}. */
+    static Draft after(long seq, String... types) {
+        return new Draft(seq, Arrays.stream(types).map(Draft::event).toList());
+    }
+
+    static Draft of(long seq, EventRecord event) {
+        return new Draft(seq, List.of(event));
+    }
+
+    static EventRecord event(String type) {
+        return new EventRecord(type, 1, OptionalLong.empty(), ("{" + type + "}").getBytes(UTF_8));
+    }
+
+    static Batch.Summary closed(String words) {
+        return new Batch.Summary("CLOSED", "", Optional.empty(), OptionalLong.empty(), words);
+    }
+
+    Draft admitting(boolean open, String reason) {
+        admission = Optional.of(new Batch.Admission(open, reason));
+        return this;
+    }
+
+    Draft taken(long through, long count, long bytes) {
+        takenThrough = through;
+        done = count;
+        doneBytes = bytes;
+        return this;
+    }
+
+    Draft quiet(long through) {
+        quiet = OptionalLong.of(through);
+        return this;
+    }
+
+    Draft due(Instant at) {
+        due = Optional.of(at);
+        return this;
+    }
+
+    Draft turn(long number) {
+        turn = OptionalLong.of(number);
+        return this;
+    }
+
+    Draft summary(Batch.Summary next) {
+        summary = next;
+        return this;
+    }
+
+    /** A snapshot of the last event. */
+    Draft snapshot(String state) {
+        return snapshot(expectedSeq + events.size(), state);
+    }
+
+    Draft snapshot(long seq, String state) {
+        snapshot = Optional.of(new SnapshotRecord(seq, 3, state.getBytes(UTF_8)));
+        return this;
+    }
+
+    Batch batch() {
+        return new Batch(
+                id, expectedSeq, events, admission, takenThrough, done, doneBytes, quiet, due, turn, summary, snapshot);
+    }
+}

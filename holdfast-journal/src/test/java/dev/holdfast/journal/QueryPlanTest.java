@@ -1,0 +1,67 @@
+package dev.holdfast.journal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.holdfast.JournalReader.Selection;
+import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.Optional;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.sqlite.SQLiteConfig;
+
+/** The queries of the hot paths walk indexes, so that their cost does not grow with what they do not ask for. */
+class QueryPlanTest {
+    @TempDir
+    Path temp;
+
+    private String plan(String query) throws SQLException {
+        Path directory = temp.resolve("data");
+        SqliteJournal.at(directory).close();
+        StringBuilder plan = new StringBuilder();
+        try (Statements sql = new Statements(
+                        new SQLiteConfig().createConnection("jdbc:sqlite:" + DataDirectory.database(directory)));
+                ResultSet row = sql.prepare("EXPLAIN QUERY PLAN " + query).executeQuery()) {
+            while (row.next()) {
+                plan.append(row.getString(4)).append('\n');
+            }
+        }
+        return plan.toString();
+    }
+
+    @Test
+    @Tag("IN-05")
+    void urgentHeaders_useTheirOwnIndex() throws SQLException {
+        assertThat(plan(Reads.arrivalsQuery(Selection.URGENT_HEADERS)))
+                .contains("USING INDEX arrival_urgent")
+                .doesNotContain("SCAN");
+    }
+
+    @Test
+    void pages_useThePrimaryKeys() throws SQLException {
+        assertThat(plan(Reads.arrivalsQuery(Selection.WITH_BODIES))).startsWith("SEARCH arrival USING INDEX");
+        assertThat(plan(Reads.EVENTS)).startsWith("SEARCH journal USING INDEX");
+        assertThat(plan(Reads.SESSIONS)).doesNotContain("TEMP B-TREE").contains("SEARCH s USING INDEX");
+    }
+
+    @Test
+    @Tag("IN-12")
+    void keys_useTheirIndex() throws SQLException {
+        assertThat(plan(Acceptance.BY_KEY)).contains("USING INDEX arrival_key");
+    }
+
+    @Test
+    void ready_readsNoTableAsAWhole() throws SQLException {
+        assertThat(plan(Reads.READY))
+                .contains("INDEX session_ready", "INDEX head_due", "INDEX head_turn")
+                .doesNotContainPattern("SCAN (session|journal_head)\\n");
+        try (SqliteJournal journal = SqliteJournal.at(temp.resolve("data"))) {
+            assertThat(JournalFixture.now(journal.ready(Instant.EPOCH, 1))).isEmpty();
+            assertThat(JournalFixture.now(journal.sessions(Optional.empty(), 1)))
+                    .isEmpty();
+        }
+    }
+}

@@ -1,0 +1,185 @@
+package dev.holdfast.process;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lines on their way to a child's stdin and the loop that writes them, run by one thread (HS-12). Callers only queue
+ * and never wait. Urgent lines pass ordinary ones that are not yet being written; a line being written is never cut.
+ * Both lanes are bounded in bytes, the line being written included.
+ */
+final class InputQueue implements Runnable {
+
+    /** What a queued line costs beside its bytes, so that a flood of empty lines is bounded too. */
+    private static final int LINE_COST = 64;
+
+    private static final class Lane {
+        final Deque<Pending> waiting = new ArrayDeque<>();
+        long bytes;
+    }
+
+    private static final class Pending {
+        final byte[] line;
+        final Lane lane;
+        final CompletableFuture<@Nullable Void> written = new CompletableFuture<>();
+
+        Pending(byte[] line, Lane lane) {
+            this.line = line;
+            this.lane = lane;
+        }
+
+        long cost() {
+            return line.length + (long) LINE_COST;
+        }
+    }
+
+    private final OutputStream stdin;
+    private final long limit;
+    private final String child;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Lane urgent = new Lane();
+    private final Lane ordinary = new Lane();
+    private @Nullable Pending writing;
+    private boolean closing;
+    private @Nullable String goneBecause;
+
+    /** @param child how messages name the child */
+    InputQueue(OutputStream stdin, long limit, String child) {
+        this.stdin = stdin;
+        this.limit = limit;
+        this.child = child;
+    }
+
+    CompletionStage<@Nullable Void> offer(byte[] line, boolean passing) {
+        Lane lane = passing ? urgent : ordinary;
+        Pending pending = new Pending(line, lane);
+        lock.lock();
+        try {
+            WriteFailed refusal = refusal(lane, pending.cost());
+            if (refusal != null) {
+                return CompletableFuture.failedStage(refusal);
+            }
+            lane.waiting.add(pending);
+            lane.bytes += pending.cost();
+            changed.signal();
+        } finally {
+            lock.unlock();
+        }
+        return pending.written.minimalCompletionStage();
+    }
+
+    private @Nullable WriteFailed refusal(Lane lane, long cost) {
+        if (goneBecause != null) {
+            return new ChildGone("nothing can be written to " + child + ": " + goneBecause);
+        }
+        if (closing) {
+            return new InputClosed("nothing can be written to " + child + ": its stdin was closed here");
+        }
+        if (lane.bytes > 0 && lane.bytes + cost > limit) {
+            return new InputFull(child + " is not reading its stdin: " + lane.bytes + " bytes wait, the bound is "
+                    + limit + "; wait for earlier writes before adding " + cost);
+        }
+        if (cost > limit + LINE_COST) {
+            return new InputFull("a line of " + cost + " bytes exceeds the bound of " + limit + " for " + child
+                    + "; raise the input limit");
+        }
+        return null;
+    }
+
+    /** Closes stdin once all queued lines are out. Lines offered later are refused. */
+    void close() {
+        lock.lock();
+        try {
+            closing = true;
+            changed.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The child can read nothing more: everything that waits fails, the writing loop ends. */
+    void childGone(String why) {
+        List<Pending> failed = new ArrayList<>();
+        lock.lock();
+        try {
+            if (goneBecause == null) {
+                goneBecause = why;
+            }
+            if (writing != null) {
+                failed.add(writing);
+            }
+            failed.addAll(urgent.waiting);
+            failed.addAll(ordinary.waiting);
+            urgent.waiting.clear();
+            ordinary.waiting.clear();
+            changed.signal();
+        } finally {
+            lock.unlock();
+        }
+        for (Pending pending : failed) {
+            pending.written.completeExceptionally(new ChildGone(
+                    "a line of " + pending.line.length + " bytes was not taken by " + child + ": " + why));
+        }
+    }
+
+    /** The writing loop; ends when stdin is closed or the child is gone. */
+    @Override
+    public void run() {
+        try (OutputStream out = stdin) {
+            Pending pending = next();
+            while (pending != null) {
+                out.write(pending.line);
+                out.write('\n');
+                out.flush();
+                done(pending);
+                pending.written.complete(null);
+                pending = next();
+            }
+        } catch (IOException e) {
+            childGone("its stdin is closed (" + e.getMessage() + ")");
+        }
+    }
+
+    private @Nullable Pending next() {
+        lock.lock();
+        try {
+            while (goneBecause == null) {
+                Pending first = urgent.waiting.poll();
+                if (first == null) {
+                    first = ordinary.waiting.poll();
+                }
+                if (first != null) {
+                    writing = first;
+                    return first;
+                }
+                if (closing) {
+                    return null;
+                }
+                changed.awaitUninterruptibly();
+            }
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void done(Pending pending) {
+        lock.lock();
+        try {
+            writing = null;
+            pending.lane.bytes -= pending.cost();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package dev.holdfast.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+class InputQueueTest {
+
+    /** A pipe whose reader is asleep until it is woken. */
+    private static final class SleepyPipe extends OutputStream {
+        final ByteArrayOutputStream taken = new ByteArrayOutputStream();
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch awake = new CountDownLatch(1);
+        volatile boolean broken;
+        volatile boolean closed;
+
+        @Override
+        public void write(int b) throws IOException {
+            write(new byte[] {(byte) b}, 0, 1);
+        }
+
+        @Override
+        public synchronized void write(byte[] bytes, int from, int count) throws IOException {
+            entered.countDown();
+            try {
+                awake.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            if (broken) {
+                throw new IOException("Broken pipe");
+            }
+            taken.write(bytes, from, count);
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+        }
+
+        synchronized String text() {
+            return taken.toString(StandardCharsets.UTF_8);
+        }
+    }
+
+    private final SleepyPipe pipe = new SleepyPipe();
+    private final InputQueue queue = new InputQueue(pipe, 1_000, "child 1");
+
+    private Thread startWriting() {
+        Thread thread = Thread.ofPlatform().daemon().start(queue);
+        return thread;
+    }
+
+    private CompletionStage<Void> offer(String line, boolean urgent) {
+        return queue.offer(line.getBytes(StandardCharsets.UTF_8), urgent);
+    }
+
+    @Test
+    @Tag("HS-12")
+    void offer_urgentWhileALineIsBeingWritten_passesTheWaitingOnesOnly() throws Exception {
+        CompletionStage<Void> first = offer("first", false);
+        Thread writer = startWriting();
+        pipe.entered.await();
+        offer("second", false);
+        offer("third", false);
+        offer("answer 1", true);
+        CompletionStage<Void> last = offer("answer 2", true);
+        queue.close();
+        pipe.awake.countDown();
+        Recorder.get(first);
+        Recorder.get(last);
+        writer.join();
+        assertThat(pipe.text()).isEqualTo("first\nanswer 1\nanswer 2\nsecond\nthird\n");
+        assertThat(pipe.closed).isTrue();
+    }
+
+    @Test
+    @Tag("HS-11")
+    void offer_beyondTheBound_failsTypedWithoutWaitingAndLeavesTheUrgentLaneOpen() throws Exception {
+        startWriting();
+        CompletionStage<Void> first = offer("x".repeat(600), false);
+        pipe.entered.await();
+        assertThat(Recorder.failure(offer("y".repeat(600), false)))
+                .isInstanceOf(InputFull.class)
+                .hasMessageContaining("child 1 is not reading its stdin");
+        CompletionStage<Void> answer = offer("z", true);
+        pipe.awake.countDown();
+        Recorder.get(first);
+        Recorder.get(answer);
+        await().untilAsserted(() -> Recorder.get(offer("y".repeat(600), false)));
+        assertThat(Recorder.failure(offer("x".repeat(2_000), false)))
+                .isInstanceOf(InputFull.class)
+                .hasMessageContaining("exceeds the bound");
+    }
+
+    @Test
+    void offer_emptyLinesWithoutEnd_meetTheBoundToo() throws Exception {
+        startWriting();
+        offer("", false);
+        pipe.entered.await();
+        int accepted = 0;
+        while (!offer("", false).toCompletableFuture().isCompletedExceptionally() && accepted < 1_000) {
+            accepted++;
+        }
+        assertThat(accepted).isLessThan(100);
+        pipe.awake.countDown();
+    }
+
+    @Test
+    @Tag("HS-11")
+    void childGone_failsTheLineBeingWrittenAndAllWaiting() throws Exception {
+        CompletionStage<Void> writing = offer("one", false);
+        Thread writer = startWriting();
+        pipe.entered.await();
+        CompletionStage<Void> waiting = offer("two", false);
+        CompletionStage<Void> urgent = offer("three", true);
+        queue.childGone("it has exited with code 1");
+        assertThat(Recorder.failure(writing)).isInstanceOf(ChildGone.class).hasMessageContaining("exited with code 1");
+        assertThat(Recorder.failure(waiting)).isInstanceOf(ChildGone.class);
+        assertThat(Recorder.failure(urgent)).isInstanceOf(ChildGone.class);
+        assertThat(Recorder.failure(offer("four", false))).isInstanceOf(ChildGone.class);
+        pipe.awake.countDown();
+        writer.join();
+        assertThat(pipe.text()).isEqualTo("one\n");
+    }
+
+    @Test
+    @Tag("HS-11")
+    void run_brokenPipe_failsTyped() throws Exception {
+        CompletionStage<Void> writing = offer("one", false);
+        Thread writer = startWriting();
+        pipe.broken = true;
+        pipe.awake.countDown();
+        assertThat(Recorder.failure(writing)).isInstanceOf(ChildGone.class).hasMessageContaining("Broken pipe");
+        writer.join();
+        assertThat(pipe.closed).isTrue();
+    }
+
+    @Test
+    void offer_afterClose_failsTyped() {
+        queue.close();
+        assertThat(Recorder.failure(offer("late", true))).isInstanceOf(InputClosed.class);
+    }
+}
