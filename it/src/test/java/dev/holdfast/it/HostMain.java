@@ -27,7 +27,7 @@ import java.util.concurrent.CountDownLatch;
  * telling what it sees as lines on stdout. Fields are separated by tabs and escaped by {@link #escape}.
  *
  * <pre>
- * send KEY TEXT | steer KEY TEXT | interrupt | evict | release | trap REPORT agent|none | close
+ * send KEY TEXT | steer KEY TEXT | interrupt | evict | release | trap REPORT WHAT | close
  * </pre>
  *
  * Arguments: data directory, the agent's program, inference URL.
@@ -102,10 +102,22 @@ final class HostMain {
             case "evict" -> session.evict();
             case "release" -> released.countDown();
             case "trap" -> {
-                tapped.trap(words.get(1), words.get(2).equals("agent"));
+                trap(words.get(1), words.get(2), session, tapped);
                 print("armed");
             }
             default -> print("unknown", words.getFirst());
+        }
+    }
+
+    private static void trap(String report, String what, Session session, TappedAgent tapped) {
+        Runnable nothing = () -> {};
+        switch (what) {
+            case "kill-agent" -> tapped.trap(report, tapped::killAgent, false, nothing);
+            case "keep-back" -> tapped.trap(report, nothing, true, nothing);
+            case "kill-agent-keep-back" -> tapped.trap(report, tapped::killAgent, true, nothing);
+            case "interrupt-before" -> tapped.trap(report, session::interrupt, false, nothing);
+            case "interrupt-after" -> tapped.trap(report, nothing, false, session::interrupt);
+            default -> print("unknown", what);
         }
     }
 
@@ -126,7 +138,7 @@ final class HostMain {
     private static final class Printer implements EventListener {
         @Override
         public void onEvent(SessionEvent event) {
-            print("event", Long.toString(event.seq()), event.type(), event.body());
+            print("event", event.type(), Long.toString(event.seq()), event.body());
         }
 
         @Override

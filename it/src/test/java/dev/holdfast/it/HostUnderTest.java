@@ -106,7 +106,7 @@ final class HostUnderTest implements AutoCloseable {
                 0,
                 "event " + type + " with " + part,
                 line -> line.getFirst().equals("event")
-                        && line.get(2).equals(type)
+                        && line.get(1).equals(type)
                         && line.get(3).contains(part));
     }
 
@@ -194,6 +194,6 @@ final class HostUnderTest implements AutoCloseable {
 
     @Override
     public void close() {
-        process.destroyForcibly();
+        kill();
     }
 }

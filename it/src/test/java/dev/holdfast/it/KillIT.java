@@ -133,9 +133,15 @@ final class KillIT {
         killAtReport(world, victim, "Landed", () -> world.host().command("release"));
     }
 
-    /** The agent is killed, or the report kept back, at first sight of it. */
+    /** At first sight of the report, before the session is told. */
     private static void killAtReport(World world, Victim victim, String report, Runnable go) {
-        world.host().command("trap", report, victim == Victim.HOST ? "none" : "agent");
+        String what =
+                switch (victim) {
+                    case AGENT -> "kill-agent";
+                    case HOST -> "keep-back";
+                    case BOTH -> "kill-agent-keep-back";
+                };
+        world.host().command("trap", report, what);
         world.host().await("armed");
         go.run();
         world.host().await("trapped", report);

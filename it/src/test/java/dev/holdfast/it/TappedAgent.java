@@ -16,8 +16,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * An agent whose reports a test can wait at: at the trap a report is not handed on, so that whoever is killed is killed at
- * first sight of it. Also tells, whenever a process has started, which older ones of the same session still live (there
+ * An agent whose reports a test can wait at: in the trap something happens at the very moment, before
+ * or right after the session is told. Also tells, whenever a process has started, which older ones of the same session still live (there
  * must be none).
  */
 final class TappedAgent implements Agent {
@@ -26,7 +26,7 @@ final class TappedAgent implements Agent {
         void tell(String... fields);
     }
 
-    private record Trap(String report, boolean killsAgent) {}
+    private record Trap(String report, Runnable before, boolean keptBack, Runnable after) {}
 
     private final Agent agent;
     private final Teller teller;
@@ -38,9 +38,17 @@ final class TappedAgent implements Agent {
         this.teller = teller;
     }
 
-    /** The next report of this name is told as {@code trapped}: the agent is killed first, or the report kept back. */
-    void trap(String report, boolean killsAgent) {
-        trap.set(Optional.of(new Trap(report, killsAgent)));
+    /**
+     * What to do before and after the next report of this name is handed on; told as {@code trapped} in between.
+     *
+     * @param keptBack the report is never handed on: the host is going to be killed
+     */
+    void trap(String report, Runnable before, boolean keptBack, Runnable after) {
+        trap.set(Optional.of(new Trap(report, before, keptBack, after)));
+    }
+
+    void killAgent() {
+        ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
     }
 
     @Override
@@ -59,31 +67,29 @@ final class TappedAgent implements Agent {
 
             @Override
             public Attachment attach(Launch launch, ReportSink sink) {
-                return inner.attach(launch, report -> {
-                    meet(report, launch);
-                    sink.report(report);
-                });
+                return inner.attach(launch, report -> meet(report, launch, sink));
             }
         };
     }
 
-    private void meet(Report report, Launch launch) {
+    private void meet(Report report, Launch launch, ReportSink sink) {
         if (report instanceof Report.Started started) {
             pid = started.pid();
             String own = "/" + launch.epoch() + "/" + launch.incarnation();
             teller.tell("started", Long.toString(started.pid()), older(launch.store(), own));
         }
         String name = report.getClass().getSimpleName();
-        var armed = trap.get();
-        if (armed.filter(t -> t.report().equals(name)).isPresent() && trap.compareAndSet(armed, Optional.empty())) {
-            if (armed.get().killsAgent()) {
-                ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
-                teller.tell("trapped", name);
-            } else {
-                teller.tell("trapped", name);
+        var armed = trap.get().filter(t -> t.report().equals(name));
+        armed.ifPresent(t -> {
+            trap.set(Optional.empty());
+            t.before().run();
+            teller.tell("trapped", name);
+            if (t.keptBack()) {
                 stay();
             }
-        }
+        });
+        sink.report(report);
+        armed.ifPresent(t -> t.after().run());
     }
 
     /** The process is killed here. */

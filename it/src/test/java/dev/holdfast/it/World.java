@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.testkit.Gate;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.awaitility.Awaitility;
 
@@ -93,6 +95,38 @@ final class World implements AutoCloseable {
 
     void openGates() {
         gates.forEach(name -> gate(name).open());
+    }
+
+    /** Ends the warm process between turns; returns when it is gone. */
+    void evict() {
+        int mark = host.mark();
+        host.command("evict");
+        host.awaitFrom(mark, "event", "IncarnationEnded");
+    }
+
+    /** Where the agent works. */
+    Path workingDirectory() {
+        return data.resolve("agents").resolve(HostMain.SESSION).resolve("work");
+    }
+
+    /** Deletes the agent's own record, as soon as the agent has written it. */
+    void deleteRecord() throws IOException {
+        Awaitility.await("a record").atMost(PATIENCE).until(() -> !records().isEmpty());
+        records().forEach(World::delete);
+    }
+
+    private List<Path> records() throws IOException {
+        try (var files = Files.walk(data.resolve("agents"))) {
+            return files.filter(file -> file.toString().endsWith(".jsonl")).toList();
+        }
+    }
+
+    private static void delete(Path file) {
+        try {
+            Files.delete(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     void restart() {
