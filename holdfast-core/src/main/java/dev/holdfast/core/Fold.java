@@ -51,7 +51,10 @@ final class Fold {
             }
             case Event.RestartScheduled e -> d.restartAt = Optional.of(e.at());
             case Event.IncarnationStarted e -> {}
-            case Event.IncarnationVerified e -> d.restartAt = Optional.empty();
+            case Event.IncarnationVerified e -> {
+                d.restartAt = Optional.empty();
+                d.nativeSession = Optional.of(e.nativeSession()); // the agent may have taken another id than asked for
+            }
             case Event.AgentTurnSeen e -> addCost(d, e.usage().costMicros());
             case Event.Noticed e -> {}
         }

@@ -165,6 +165,10 @@ final class SimulatedAgents {
                     end("could not be started");
                     return;
                 }
+                if (plan.resume() && !records.containsKey(plan.nativeSession())) {
+                    end("no conversation found");
+                    return;
+                }
                 if (launch.epoch() < newestEpoch) {
                     end("a newer owner has the session: its lease fences this start");
                     return;
@@ -503,7 +507,7 @@ final class SimulatedAgents {
         void interrupt() {
             window = true;
             answeredInWindow = false;
-            machine.after(shortly(), () -> {
+            machine.after(random.nextInt(3) == 0 ? Duration.ofMillis(random.nextInt(3_000)) : shortly(), () -> {
                 if (dead || hanging) {
                     return;
                 }

@@ -159,6 +159,7 @@ public final class Simulation {
     private void calm() {
         faulty = false;
         agents.stopFaults();
+        crashHost(); // a person takes the session up again, which resumes it when it is parked
     }
 
     // ---- a host ---------------------------------------------------------------------------------------------------
@@ -184,6 +185,7 @@ public final class Simulation {
                     Duration.ofSeconds(60),
                     Duration.ofMinutes(5),
                     Duration.ofSeconds(15),
+                    1 + random.nextInt(60),
                     Optional.empty(),
                     group,
                     core);
@@ -269,7 +271,7 @@ public final class Simulation {
                     watch(session, receipt);
                 }
             });
-            if (random.nextInt(12) == 0) {
+            if (random.nextInt(6) == 0) {
                 var unusedToo = session.interruptAsync();
             }
             machine.after(Duration.ofSeconds(2), () -> retry(key, steer));
