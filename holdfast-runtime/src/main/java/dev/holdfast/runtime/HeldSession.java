@@ -122,10 +122,9 @@ final class HeldSession implements Session, Owner.Audience {
                     name,
                     claim,
                     parts.journal(),
-                    parts.options().core(),
                     parts.codec(),
                     parts.envelope(),
-                    parts.options().surroundings(),
+                    parts.options(),
                     this,
                     outlet -> new EffectRunner(
                             name,

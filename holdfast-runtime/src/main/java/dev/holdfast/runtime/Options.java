@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param slotWait how long a session waits for a place before it is told (HS-04, default 60 s)
  * @param toolDeadline how long a host tool may run (TL-06, default 5 min)
  * @param stopWait how long {@link Holdfast#close} waits for processes to end (default 15 s)
+ * @param snapshotEvents events after which a snapshot of the state is kept, which bounds recovery (default 500)
  * @param home private directory for run files and agents; absent: the journal's directory
  * @param core the machine; anything but the standard one is for tests
  */
@@ -27,6 +28,7 @@ public record Options(
         Duration slotWait,
         Duration toolDeadline,
         Duration stopWait,
+        int snapshotEvents,
         Optional<Path> home,
         Surroundings surroundings,
         Core core) {
@@ -35,6 +37,9 @@ public record Options(
     public Options {
         if (processes < 1) {
             throw new IllegalArgumentException("the cap on processes must be at least 1; got " + processes);
+        }
+        if (snapshotEvents < 1) {
+            throw new IllegalArgumentException("snapshotEvents must be at least 1; got " + snapshotEvents);
         }
     }
 
@@ -47,6 +52,7 @@ public record Options(
                 Duration.ofSeconds(60),
                 Duration.ofMinutes(5),
                 Duration.ofSeconds(15),
+                500,
                 Optional.empty(),
                 Surroundings.system(),
                 Core.standard(limits));
@@ -59,31 +65,31 @@ public record Options(
 
     public Options limits(Limits limits) {
         return new Options(
-                limits, unread, processes, slotWait, toolDeadline, stopWait, home, surroundings, Core.standard(limits));
+                limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, Core.standard(limits));
     }
 
     public Options unread(SessionLimits unread) {
-        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, home, surroundings, core);
+        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
     }
 
     public Options processes(int processes) {
-        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, home, surroundings, core);
+        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
     }
 
     public Options slotWait(Duration slotWait) {
-        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, home, surroundings, core);
+        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
     }
 
     public Options home(Path home) {
         return new Options(
-                limits, unread, processes, slotWait, toolDeadline, stopWait, Optional.of(home), surroundings, core);
+                limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, Optional.of(home), surroundings, core);
     }
 
     public Options surroundings(Surroundings surroundings) {
-        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, home, surroundings, core);
+        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
     }
 
     public Options core(Core core) {
-        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, home, surroundings, core);
+        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
     }
 }

@@ -41,7 +41,6 @@ import org.slf4j.LoggerFactory;
 final class Owner {
     private static final Logger LOG = LoggerFactory.getLogger(Owner.class);
     private static final int ARRIVALS_PAGE = 1_000;
-    private static final int SNAPSHOT_EVENTS = 500;
     private static final long SNAPSHOT_BYTES = 1 << 20;
     private static final int REASON_MAX = 500;
 
@@ -52,6 +51,7 @@ final class Owner {
     private final EventCodec codec;
     private final Envelope envelope;
     private final Surroundings surroundings;
+    private final int snapshotEvents;
     private final Audience audience;
     private final EffectRunner runner;
 
@@ -98,19 +98,19 @@ final class Owner {
             SessionName session,
             Claim claim,
             Journal journal,
-            Core core,
             EventCodec codec,
             Envelope envelope,
-            Surroundings surroundings,
+            Options options,
             Audience audience,
             RunnerFactory runners) {
         this.session = session;
         this.claim = claim;
         this.journal = journal;
-        this.core = core;
+        this.core = options.core();
         this.codec = codec;
         this.envelope = envelope;
-        this.surroundings = surroundings;
+        this.surroundings = options.surroundings();
+        this.snapshotEvents = options.snapshotEvents();
         this.audience = audience;
         this.runner = runners.create(new RunnerOutlet());
     }
@@ -276,7 +276,7 @@ final class Owner {
             bytesSinceSnapshot += r.body().length;
         }
         Optional<SnapshotRecord> snapshot = Optional.empty();
-        if (eventsSinceSnapshot >= SNAPSHOT_EVENTS || bytesSinceSnapshot >= SNAPSHOT_BYTES) {
+        if (eventsSinceSnapshot >= snapshotEvents || bytesSinceSnapshot >= SNAPSHOT_BYTES) {
             snapshot = Optional.of(codec.snapshot(seq + events.size(), state));
             eventsSinceSnapshot = 0;
             bytesSinceSnapshot = 0;

@@ -185,6 +185,7 @@ public final class Simulation {
                     Duration.ofSeconds(60),
                     Duration.ofMinutes(5),
                     Duration.ofSeconds(15),
+                    1 + random.nextInt(60),
                     Optional.empty(),
                     group,
                     core);
