@@ -100,8 +100,7 @@ final class AgentReader {
         if (now && parts.isInTurn()) {
             Turn turn = parts.turn();
             turn.replaced = true;
-            turn.abort();
-            parts.host.abort();
+            parts.host.abort(turn::abort);
         }
     }
 
@@ -173,16 +172,12 @@ final class AgentReader {
         if (parts.faults.ignoresInterrupt()) {
             return;
         }
-        boolean inTurn = parts.isInTurn();
-        if (parts.has(AgentQuirk.INTERRUPT_HITS_NEXT) && !inTurn) {
-            inTurn = parts.waitForTurn();
-        }
-        if (inTurn) {
-            parts.turn().abort();
-            parts.host.abort();
-        }
         List<String> queued = new ArrayList<>(parts.inbox.waitingUuids());
-        boolean receipt = parts.has(AgentQuirk.RECEIPTS);
-        succeed(requestId, receipt ? Json.object().with("still_queued", Json.texts(queued)) : Json.Nil.NIL);
+        Json receipt =
+                parts.has(AgentQuirk.RECEIPTS) ? Json.object().with("still_queued", Json.texts(queued)) : Json.Nil.NIL;
+        parts.host.abort(() -> {
+            succeed(requestId, receipt);
+            parts.abort();
+        });
     }
 }
