@@ -38,7 +38,7 @@ final class ReadmeTest {
         var pieces = new LinkedHashMap<String, String>();
         Matcher matcher = shape.matcher(Files.readString(file).replace("\r\n", "\n"));
         while (matcher.find()) {
-            pieces.put(matcher.group(1), matcher.group(2).stripIndent());
+            pieces.put(matcher.group(1), matcher.group(2).stripTrailing().stripIndent());
         }
         return pieces;
     }
