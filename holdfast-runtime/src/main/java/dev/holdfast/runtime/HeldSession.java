@@ -6,6 +6,7 @@ import dev.holdfast.Author;
 import dev.holdfast.Claim;
 import dev.holdfast.Delivery;
 import dev.holdfast.EventListener;
+import dev.holdfast.Harness;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.Message;
 import dev.holdfast.Receipt;
@@ -86,6 +87,10 @@ final class HeldSession implements Session, Owner.Audience {
         this.tools = tools;
         this.parts = parts;
         this.feed = new Feed(name, parts.journal(), parts.options().surroundings());
+    }
+
+    Harness harness() {
+        return agent.harness();
     }
 
     // ---- the owner's life -----------------------------------------------------------------------------------------
