@@ -1,10 +1,12 @@
 package dev.holdfast;
 
+import java.nio.file.Path;
+
 /**
  * An adapter for one kind of agent. Stateless and thread-safe: all that belongs to a running agent is in the
  * {@link Attachment}. A harness loads without its agent installed; a missing one is reported at first use (HN-12).
  */
-public interface Harness extends AutoCloseable {
+public interface Harness {
     /** One word for listings: {@code claude}, {@code scripted}. */
     String name();
 
@@ -15,7 +17,11 @@ public interface Harness extends AutoCloseable {
      */
     Attachment attach(Launch launch, ReportSink sink);
 
-    /** Lets go of what all its attachments share: threads, guards. Idempotent; the host that used it calls it at its end. */
-    @Override
-    default void close() {}
+    /**
+     * Lets go of what attachments with this home shared (threads, helper processes), once a host has ended all of them.
+     * May block for as long as their processes take to end.
+     *
+     * @param home as in {@link Launch#home}
+     */
+    default void release(Path home) {}
 }

@@ -7,6 +7,7 @@ import dev.holdfast.Author;
 import dev.holdfast.Claim;
 import dev.holdfast.Delivery;
 import dev.holdfast.EventListener;
+import dev.holdfast.Harness;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.Message;
 import dev.holdfast.Receipt;
@@ -89,6 +90,10 @@ final class HeldSession implements Session, Owner.Audience {
         this.tools = tools;
         this.parts = parts;
         this.feed = new Feed(name, parts.journal(), parts.options().surroundings());
+    }
+
+    Harness harness() {
+        return agent.harness();
     }
 
     // ---- the owner's life -----------------------------------------------------------------------------------------
@@ -208,14 +213,6 @@ final class HeldSession implements Session, Owner.Audience {
             down.add(gone);
             owner.ifPresent(o -> o.offer(new Input.Leaving()));
             return gone;
-        }
-    }
-
-    void closeHarness() {
-        try {
-            agent.harness().close();
-        } catch (RuntimeException e) {
-            LOG.warn("the harness of session {} did not close", name, e);
         }
     }
 

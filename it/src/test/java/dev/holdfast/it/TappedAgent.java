@@ -69,6 +69,11 @@ final class TappedAgent implements Agent {
             public Attachment attach(Launch launch, ReportSink sink) {
                 return inner.attach(launch, report -> meet(report, launch, sink));
             }
+
+            @Override
+            public void release(Path home) {
+                inner.release(home);
+            }
         };
     }
 
