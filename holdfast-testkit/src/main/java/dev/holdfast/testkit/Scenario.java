@@ -17,7 +17,7 @@ import java.util.List;
  * contains refund: [[tool mcp__host__echo {"text":"x"}]]
  * any: [[say ok]]                          in every turn
  * initialize: [[ignore]]                   a control request of the host, by its subtype
- * interrupt: [[sleep 2000]]
+ * interrupt: [[sleep 2000]]               or [[ignore]], or [[refuse TEXT]]
  * </pre>
  *
  * @param rules in the order of the file
