@@ -389,6 +389,58 @@ class ScriptedAgentFaultsTest {
     }
 
     @Test
+    void compact_inMidTurn_forgetsTheUuidOnResume() {
+        Contender agent = agent();
+        String session = Contender.newSession();
+        TestHost host = agent.start("--session-id=" + session);
+        int from = host.mark();
+        String uuid = host.say("m1", "words [[compact]] [[flush]] [[crash]]");
+        assertThat(host.awaitExit()).isEqualTo(137);
+        assertThat(host.labels(from)).contains("system compact_boundary");
+        TestHost next = agent.start("--resume=" + session);
+        int again = next.mark();
+        next.send("m1", uuid, TestHost.withHostBlock("words [[say ok]]"), Json.object());
+        next.awaitIdle(again);
+        assertThat(agent.lastShown().count("words"))
+                .as("doubled, as with the real one")
+                .isEqualTo(2);
+    }
+
+    @Test
+    void scenario_refusingInitialize_answersWithAnError() throws IOException {
+        Path home = Files.createTempDirectory("holdfast-testkit-");
+        Path file = Files.writeString(home.resolve("scenario"), "initialize: [[refuse not today]]\n");
+        Contender agent = Contender.scripted(ScriptedAgent.worst().scenario(file));
+        opened.add(agent);
+        TestHost host = agent.launch("--session-id=" + Contender.newSession());
+        Json answer = host.awaitAnswer(host.initialize());
+        assertThat(answer.text("error", "")).isEqualTo("not today");
+    }
+
+    @Test
+    void allocate_belowTheHeap_keepsAnswering() {
+        Contender agent = Contender.scripted(ScriptedAgent.worst().heapMegabytes(96));
+        opened.add(agent);
+        TestHost host = agent.start("--session-id=" + Contender.newSession());
+        assertThat(host.ask("m1", "[[allocate 48]] [[say heavy]]").text("result", ""))
+                .isEqualTo("heavy");
+    }
+
+    @Test
+    void resume_ofAVeryOldVersion_hasANewId() {
+        Contender agent = Contender.scripted(AgentProfile.v197().with(AgentQuirk.NEW_ID_ON_RESUME));
+        opened.add(agent);
+        String session = Contender.newSession();
+        TestHost host = agent.start("--session-id=" + session);
+        host.ask("m1", "one [[say ok]]");
+        host.end();
+        TestHost next = agent.start("--resume=" + session);
+        Json result = next.ask("m2", "two [[say ok]]");
+        assertThat(result.text("session_id", session)).isNotEqualTo(session);
+        assertThat(agent.lastShown().holdsOnceInOrder("one", "two")).isTrue();
+    }
+
+    @Test
     void cost_acrossTurnsAndResume_isCumulativeOrCarried() {
         for (AgentProfile profile : List.of(AgentProfile.v197(), AgentProfile.v332())) {
             Contender agent = Contender.scripted(profile);
