@@ -345,7 +345,9 @@ final class Step {
     private void breached(String what) {
         if (what.equals("interrupt")) {
             stop(StopMode.BUSY);
-        } else if (live.stage == AgentStage.READY && !written()) {
+        } else if (live.stage != AgentStage.READY) {
+            note(new Event.Noticed("deadline", what)); // its end follows; a start that landed nothing costs no message
+        } else if (!written()) {
             note(new Event.Noticed("deadline", what + ", outside of any turn of ours"));
             stop(StopMode.BUSY); // no turn of ours is at fault; an open one is told to the next incarnation
         } else if (durable.turn().filter(t -> t.stage() != TurnStage.ENDING).isPresent()) {

@@ -70,9 +70,7 @@ final class ManyAgentsIT {
     private void hold(int agents) throws Exception {
         Path program = ScriptedAgent.worst().writeExecutable(directory.resolve("agent" + agents));
         var agent = ClaudeCode.agent().binary(program).inference("http://127.0.0.1:9", "sk-fake");
-        var options = Options.standard()
-                .processes(400)
-                .limits(Limits.standard().withIdle(Duration.ofHours(1)));
+        var options = Options.standard().processes(400).limits(Limits.standard().withIdle(Duration.ofHours(1)));
         try (var holdfast = Holdfast.open(SqliteJournal.at(directory.resolve("data" + agents)), options)) {
             var sessions = new ArrayList<Session>();
             while (sessions.size() < agents) {
@@ -100,7 +98,8 @@ final class ManyAgentsIT {
         for (int i = 0; i < sessions.size(); i++) {
             var reply = replies.get(i).get(5, TimeUnit.MINUTES);
             assertThat(reply.outcome()).isEqualTo(Outcome.ANSWERED);
-            assertThat(reply.text()).isEqualTo("echo: " + text + " " + sessions.get(i).name());
+            assertThat(reply.text())
+                    .isEqualTo("echo: " + text + " " + sessions.get(i).name());
         }
     }
 }
