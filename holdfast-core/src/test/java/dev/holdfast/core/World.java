@@ -5,9 +5,9 @@ import dev.holdfast.Limits;
 import dev.holdfast.MessageId;
 import dev.holdfast.Report;
 import dev.holdfast.TurnResult;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -17,15 +17,28 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.UnaryOperator;
 
 /**
  * A whole small world for the explorer: store, owner, clock and agent, with everything that can happen next. Copied for
  * each step; a step that leads to a state which must not be throws {@link AssertionError}.
  */
 final class World {
-    /** How much of each thing may still happen. */
-    record Budget(int messages, int steers, int cancels, int agentDeaths, int hostDeaths, int ticks, int ownTurns) {}
+    /** What happens only so many times. */
+    enum Happening {
+        MESSAGE,
+        STEER,
+        CANCEL,
+        AGENT_DEATH,
+        HOST_DEATH,
+        LEAVING,
+        TICK,
+        OWN_TURN
+    }
+
+    /** A change of a world. */
+    interface Step {
+        void change(World world);
+    }
 
     private static final Limits LIMITS = Limits.standard();
     private static final Core CORE = Core.standard(LIMITS);
@@ -47,15 +60,17 @@ final class World {
     private Set<Long> opened = Set.of();
     private Set<Long> ended = Set.of();
     private long lastOpened;
-    private Budget left;
+    private boolean inBatch;
+    private Map<Happening, Integer> left;
     private Optional<Past<Event>> journal = Optional.empty();
     private Optional<Past<String>> path = Optional.empty();
 
-    private World(Budget left) {
+    private World(Map<Happening, Integer> left) {
         this.left = left;
     }
 
-    static World begin(Budget budget) {
+    /** An empty session whose owner has just woken, and how often each thing may happen. */
+    static World begin(Map<Happening, Integer> budget) {
         var world = new World(budget);
         world.decide(new Input.Awake(CoreDriver.SEED, "model", 1));
         return world;
@@ -85,42 +100,64 @@ final class World {
 
     /** Everything that can happen next, by name. */
     Map<String, Step> steps() {
-        var steps = new LinkedHashMap<String, Step>();
-        steps.putAll(willing());
-        senders(steps);
-        if (left.ticks() > 0 && CORE.dueAt(durable, live).isPresent()) {
-            steps.put("tick", w -> {
-                w.spend(b -> with(b, "ticks"));
-                w.tick();
-            });
-        }
-        if (left.ownTurns() > 0 && agent.up() && !agent.works()) {
-            steps.put("own turn", w -> {
-                w.spend(b -> with(b, "ownTurns"));
-                w.agent = w.agent.beginOwnTurn();
-                w.says(new Report.Busy());
-            });
-        }
+        var steps = willing();
+        together(steps);
+        once(steps, Happening.MESSAGE, "message", true, w -> w.accept(ArrivalKind.MESSAGE));
+        once(steps, Happening.STEER, "steer", true, w -> w.accept(ArrivalKind.STEER));
+        once(steps, Happening.CANCEL, "cancel", !store.isEmpty(), w -> w.accept(ArrivalKind.CANCEL));
+        once(steps, Happening.LEAVING, "leave", true, w -> w.decide(new Input.Leaving()));
+        once(steps, Happening.TICK, "tick", CORE.dueAt(durable, live).isPresent(), World::tick);
+        once(steps, Happening.OWN_TURN, "own turn", agent.up() && !agent.works(), w -> {
+            w.agent = w.agent.beginOwnTurn();
+            w.says(new Report.Busy());
+        });
         for (int lost : agent.losses()) {
-            if (left.agentDeaths() > 0 && attached()) {
-                steps.put("agent dies, loses " + lost, w -> {
-                    w.spend(b -> with(b, "agentDeaths"));
-                    w.agentEnds(lost, "killed");
-                });
-            }
-            if (left.hostDeaths() > 0) {
-                steps.put("host dies, agent loses " + lost, w -> {
-                    w.spend(b -> with(b, "hostDeaths"));
-                    w.hostDies(lost);
-                });
-            }
+            once(
+                    steps,
+                    Happening.AGENT_DEATH,
+                    "agent dies, loses " + lost,
+                    attached(),
+                    w -> w.agentEnds(lost, "killed"));
+            once(steps, Happening.HOST_DEATH, "host dies, agent loses " + lost, true, w -> w.hostDies(lost));
         }
         return steps;
     }
 
-    /** A change of a world. */
-    interface Step {
-        void change(World world);
+    private void once(Map<String, Step> steps, Happening what, String name, boolean can, Step step) {
+        int more = left.getOrDefault(what, 0);
+        if (can && more > 0) {
+            steps.put(name, w -> {
+                var rest = new EnumMap<>(w.left);
+                rest.put(what, more - 1);
+                w.left = rest;
+                step.change(w);
+            });
+        }
+    }
+
+    /** Inputs decided one after the other and committed together: no effect is seen to between them. */
+    private void together(Map<String, Step> steps) {
+        var inputs = new LinkedHashMap<String, Step>();
+        if (!reports.isEmpty()) {
+            inputs.put("hear", World::hear);
+        }
+        if (read < store.size()) {
+            inputs.put("read", World::read);
+        }
+        if (reports.size() > 1) {
+            steps.put("hear and hear", w -> w.batch(World::hear, World::hear));
+        }
+        if (inputs.size() > 1) {
+            steps.put("hear and read", w -> w.batch(World::hear, World::read));
+            steps.put("read and hear", w -> w.batch(World::read, World::hear));
+        }
+    }
+
+    private void batch(Step first, Step second) {
+        inBatch = true;
+        first.change(this);
+        inBatch = false;
+        second.change(this);
     }
 
     World after(String name, Step step) {
@@ -158,14 +195,13 @@ final class World {
     private Map<String, Step> bound() {
         var steps = new LinkedHashMap<String, Step>();
         if (!reports.isEmpty()) {
-            steps.put("hear " + reports.getFirst().getClass().getSimpleName(), w -> {
-                var report = w.reports.getFirst();
-                w.reports = w.reports.subList(1, w.reports.size());
-                w.report(report);
-            });
+            steps.put("hear " + reports.getFirst().getClass().getSimpleName(), World::hear);
         }
         if (read < store.size()) {
             steps.put("read", World::read);
+        }
+        if (CORE.sleepable(durable, live, now) && (live.leaving() || read < store.size())) {
+            steps.put("another owner", World::wakeAnother);
         }
         switch (live.stage()) {
             case PLANNED ->
@@ -196,40 +232,10 @@ final class World {
         return steps;
     }
 
-    private void senders(Map<String, Step> steps) {
-        if (left.messages() > 0) {
-            steps.put("message", w -> {
-                w.spend(b -> with(b, "messages"));
-                w.accept(ArrivalKind.MESSAGE);
-            });
-        }
-        if (left.steers() > 0) {
-            steps.put("steer", w -> {
-                w.spend(b -> with(b, "steers"));
-                w.accept(ArrivalKind.STEER);
-            });
-        }
-        if (left.cancels() > 0 && !store.isEmpty()) {
-            steps.put("cancel", w -> {
-                w.spend(b -> with(b, "cancels"));
-                w.accept(ArrivalKind.CANCEL);
-            });
-        }
-    }
-
-    private void spend(UnaryOperator<Budget> change) {
-        left = change.apply(left);
-    }
-
-    private static Budget with(Budget b, String spent) {
-        return new Budget(
-                b.messages() - (spent.equals("messages") ? 1 : 0),
-                b.steers() - (spent.equals("steers") ? 1 : 0),
-                b.cancels() - (spent.equals("cancels") ? 1 : 0),
-                b.agentDeaths() - (spent.equals("agentDeaths") ? 1 : 0),
-                b.hostDeaths() - (spent.equals("hostDeaths") ? 1 : 0),
-                b.ticks() - (spent.equals("ticks") ? 1 : 0),
-                b.ownTurns() - (spent.equals("ownTurns") ? 1 : 0));
+    private void hear() {
+        var report = reports.getFirst();
+        reports = reports.subList(1, reports.size());
+        report(report);
     }
 
     private boolean attached() {
@@ -334,6 +340,11 @@ final class World {
         if (!folded.equals(durable)) {
             throw new AssertionError("folded anew the state is " + folded);
         }
+        wakeAnother();
+    }
+
+    /** The owner is gone; another wakes, and reads what is urgent ahead of the rest. */
+    private void wakeAnother() {
         long epoch = live.epoch() + 1;
         live = Live.none();
         started = Set.of();
@@ -372,8 +383,10 @@ final class World {
             committed(event);
         }
         live = decision.live();
-        reconcile();
-        waitsForSomething();
+        if (!inBatch) {
+            reconcile();
+            waitsForSomething();
+        }
     }
 
     private void committed(Event event) {
@@ -505,11 +518,12 @@ final class World {
         boolean answerComes = live.stage() != AgentStage.DOWN && live.stage() != AgentStage.READY;
         if (work
                 && durable.phase() == Phase.OPEN
+                && !live.leaving()
                 && !answerComes
                 && CORE.dueAt(durable, live).isEmpty()) {
             throw new AssertionError("stuck: work to do, nothing running and nothing due");
         }
-        if (work && CORE.sleepable(durable, live, now) && durable.phase() == Phase.OPEN) {
+        if (work && CORE.sleepable(durable, live, now) && durable.phase() == Phase.OPEN && !live.leaving()) {
             throw new AssertionError("an owner with work may go");
         }
     }
@@ -550,115 +564,15 @@ final class World {
 
     // ---- identity -------------------------------------------------------------------------------------------------
 
-    /** Two worlds with equal keys behave alike: instants are relative, ids are numbered as they appear. */
-    String key() {
-        var relative = new StringBuilder(2_000);
-        relative.append(new Durable(
-                "",
-                "",
-                0,
-                durable.phase(),
-                "",
-                durable.takenThrough(),
-                durable.ahead(),
-                0,
-                0,
-                durable.lastOrdinary(),
-                durable.front(),
-                durable.consumed(),
-                durable.turn().map(this::relative),
-                durable.lastTurn(),
-                0,
-                durable.up(),
-                durable.failures(),
-                durable.restartAt().map(this::relative),
-                durable.nativeSession(),
-                durable.marks(),
-                OptionalLong.empty(),
-                "",
-                ""));
-        relative.append(new Live(
-                0,
-                live.stage(),
-                live.plan(),
-                Set.of(),
-                live.toldThrough(),
-                live.told(),
-                0,
-                live.awaitIdle(),
-                live.busy(),
-                live.interrupt(),
-                live.endBy().map(this::relative),
-                live.stop(),
-                live.settledHere(),
-                live.calls(),
-                live.callOrdinals(),
-                live.waiting(),
-                live.seenThrough(),
-                live.idleSince().map(this::relative),
-                live.leaving(),
-                live.freeSlot(),
-                List.of()));
-        durable.turn()
-                .ifPresent(t -> t.ids().stream().filter(live.landed()::contains).forEach(relative::append));
-        relative.append(agent)
-                .append(reports)
-                .append(store)
-                .append(read)
-                .append(told)
-                .append(left);
-        return renumbered(relative);
-    }
-
-    private Turn relative(Turn t) {
-        return new Turn(
-                t.number(),
-                t.stage(),
-                t.told(),
-                t.afterOrdinary(),
-                START,
-                relative(t.deadline()),
-                t.inFlight(),
-                t.exposed(),
-                t.agentDeaths(),
-                t.hostDeaths(),
-                t.calls(),
-                t.ending(),
-                t.cancelled());
-    }
-
-    private Instant relative(Instant instant) {
-        var away = Duration.between(now, instant);
-        return START.plus(
-                away.compareTo(LIMITS.idle().negated()) < 0 ? LIMITS.idle().negated() : away);
-    }
-
-    private static final int UUID_LENGTH = 36;
-
-    private static String renumbered(CharSequence text) {
-        var numbers = new HashMap<String, Integer>();
-        var out = new StringBuilder(text.length());
-        int i = 0;
-        while (i < text.length()) {
-            if (uuidAt(text, i)) {
-                var id = text.subSequence(i, i + UUID_LENGTH).toString();
-                out.append('#').append(numbers.computeIfAbsent(id, k -> numbers.size()));
-                i += UUID_LENGTH;
-            } else {
-                out.append(text.charAt(i++));
-            }
-        }
-        return out.toString();
-    }
-
-    private static boolean uuidAt(CharSequence text, int i) {
-        return i + UUID_LENGTH <= text.length()
-                && text.charAt(i + 8) == '-'
-                && text.charAt(i + 13) == '-'
-                && text.charAt(i + 18) == '-'
-                && text.charAt(i + 23) == '-'
-                && Character.digit(text.charAt(i), 16) >= 0
-                && Character.digit(text.charAt(i + 35), 16) >= 0;
+    /** Two worlds with equal keys behave alike. */
+    long key() {
+        var key = new WorldKey(now).add(durable);
+        key.add(live, durable.turn().map(Turn::ids).orElse(List.of())).add(agent);
+        reports.forEach(key::add);
+        store.forEach(key::add);
+        key.add(read).turns(told);
+        left.forEach((what, more) -> key.add(what).add(more));
+        return key.value();
     }
 
     private List<Event> events() {

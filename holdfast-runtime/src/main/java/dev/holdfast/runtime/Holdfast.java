@@ -178,6 +178,7 @@ public final class Holdfast implements AutoCloseable {
         } catch (ExecutionException e) {
             LOG.warn("a session did not end well", e.getCause());
         }
+        sessions.values().stream().map(HeldSession::harness).distinct().forEach(h -> h.release(parts.home()));
         parts.journal().close();
     }
 }

@@ -32,6 +32,7 @@ final class Turn {
     boolean agentTurnAfter;
     boolean backgroundAfter;
     long resultDelay;
+    int streamIndex = -1;
     String crashAt = "";
 
     Turn(int number) {

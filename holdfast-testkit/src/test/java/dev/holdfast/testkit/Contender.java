@@ -150,7 +150,7 @@ final class Contender implements AutoCloseable {
         List<String> words = new ArrayList<>();
         for (String text : lastShown().userTexts()) {
             if (!text.startsWith("<local-command-caveat>") && !text.startsWith("This session is being continued")) {
-                words.add(text.startsWith("<") ? text.substring(0, Math.min(text.length(), 24)) : text);
+                words.add(text.startsWith("<") ? text.substring(0, Math.min(text.length(), 18)) : text);
             }
         }
         return words;
