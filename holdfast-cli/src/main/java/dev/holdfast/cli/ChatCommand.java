@@ -86,22 +86,57 @@ final class ChatCommand implements Callable<Integer> {
                 .variable(LineReader.SECONDARY_PROMPT_PATTERN, "       ")
                 .option(LineReader.Option.DISABLE_EVENT_EXPANSION, true)
                 .build();
-        var thread = Thread.currentThread();
-        var unused = departure.asked().thenRun(thread::interrupt);
-        return () -> {
-            while (departure.asked().getNow(0) == 0) {
+        return new Prompt(reader, departure, screen);
+    }
+
+    /** The prompt. A wish to leave interrupts the reading thread, but only while it reads. */
+    private static final class Prompt implements Lines {
+        private final LineReader reader;
+        private final Departure departure;
+        private final Screen screen;
+        private final Thread thread = Thread.currentThread();
+        private boolean reading;
+
+        Prompt(LineReader reader, Departure departure, Screen screen) {
+            this.reader = reader;
+            this.departure = departure;
+            this.screen = screen;
+            var unused = departure.asked().thenRun(this::wake);
+        }
+
+        private synchronized void wake() {
+            if (reading) {
+                thread.interrupt();
+            }
+        }
+
+        private synchronized boolean begin() {
+            reading = !departure.asked().isDone();
+            return reading;
+        }
+
+        private synchronized void end() {
+            reading = false;
+            var unused = Thread.interrupted();
+        }
+
+        @Override
+        public Optional<String> next() {
+            while (begin()) {
                 try {
                     return Optional.of(reader.readLine(screen.styled(Screen.Style.BOLD, "you    ")));
                 } catch (UserInterruptException e) {
-                    if (departure.asked().getNow(0) == 0) {
+                    if (!departure.asked().isDone()) {
                         screen.line(Screen.Style.DIM, "       Nothing runs. Ctrl-D leaves.");
                     }
                 } catch (EndOfFileException e) {
                     return Optional.empty();
+                } finally {
+                    end();
                 }
             }
             return Optional.empty();
-        };
+        }
     }
 
     // ---- through a pipe -------------------------------------------------------------------------------------------
@@ -172,7 +207,7 @@ final class ChatCommand implements Callable<Integer> {
         } else if (!shell.terminal()) {
             String ending = reply.outcome() == Outcome.ANSWERED
                     ? ""
-                    : "(" + EventWords.word(reply.outcome()) + EventWords.because(reply.detail()) + ")";
+                    : "(" + EventWords.ending(reply.outcome(), reply.detail()) + ")";
             screen.line(Screen.Style.PLAIN, (reply.text().stripTrailing() + " " + ending).strip());
         }
         return true;

@@ -2,6 +2,7 @@ package dev.holdfast.cli;
 
 import dev.holdfast.EventRecord;
 import dev.holdfast.JournalException;
+import dev.holdfast.Outcome;
 import dev.holdfast.SessionEvent;
 import dev.holdfast.StoredEvent;
 import dev.holdfast.core.Event;
@@ -53,8 +54,7 @@ final class EventWords {
                 "the agent has the message and not the whole answer: it is asked to go on, not asked again";
             case Event.TurnReturned e -> "the agent does not have the message: turn " + e.turn() + " begins again";
             case Event.TurnSettled e ->
-                "turn " + e.turn() + " settled, " + messages(e.messages()) + " " + word(e.outcome())
-                        + because(e.detail());
+                "turn " + e.turn() + " settled, " + messages(e.messages()) + " " + ending(e.outcome(), e.detail());
             case Event.CallStarted e -> "tool " + e.tool() + " is called";
             case Event.CallEnded e ->
                 "tool " + e.tool() + (e.error() ? " failed: " : " answered: ") + TerminalText.line(e.answer(), WORDS);
@@ -100,13 +100,14 @@ final class EventWords {
             case Event.TurnReturned e -> Optional.of(of(e));
             case Event.CatchUpPlanned e -> Optional.of(of(e));
             case Event.CallStarted e -> Optional.of(of(e));
-            case Event.InterruptAsked e -> Optional.of("interrupting" + because(e.why()));
+            case Event.InterruptAsked e ->
+                Optional.of(e.number() > 0 ? "interrupting" : "interrupting" + because(e.why()));
             case Event.AgentTurnSeen e -> Optional.of(of(e));
             default -> Optional.empty();
         };
     }
 
-    static String word(dev.holdfast.Outcome outcome) {
+    static String word(Outcome outcome) {
         return switch (outcome) {
             case ANSWERED -> "answered";
             case FAILED -> "failed";
@@ -116,6 +117,11 @@ final class EventWords {
             case DEAD_LETTER -> "set aside";
             case CLOSED -> "not done, the session was closed";
         };
+    }
+
+    /** How a message ended and why; a wish of the user needs no reason. */
+    static String ending(Outcome outcome, String detail) {
+        return word(outcome) + (detail.equals("cancelled") ? "" : because(detail));
     }
 
     private static String phase(Event.PhaseChanged e) {

@@ -146,7 +146,7 @@ record History(List<Entry> entries, long earlier) {
             screen.line(screen.styled(Screen.Style.CYAN, "agent  ") + screen.setIn(7, ending.text()));
         }
         if (ending.outcome() != Outcome.ANSWERED) {
-            String words = EventWords.word(ending.outcome()) + EventWords.because(ending.detail());
+            String words = EventWords.ending(ending.outcome(), ending.detail());
             screen.line(Screen.Style.YELLOW, "       (" + words + ")");
         }
     }

@@ -128,9 +128,7 @@ final class LiveAnswer implements EventListener {
         if (shown) {
             complete(e.text());
             if (e.outcome() != Outcome.ANSWERED) {
-                notices.line(
-                        Screen.Style.YELLOW,
-                        "       (" + EventWords.word(e.outcome()) + EventWords.because(e.detail()) + ")");
+                notices.line(Screen.Style.YELLOW, "       (" + EventWords.ending(e.outcome(), e.detail()) + ")");
             }
         }
         streamed.setLength(0);

@@ -112,8 +112,7 @@ final class RunCommand implements Callable<Integer> {
             var errors = new Screen(main.common().shell().err(), false, false);
             errors.line(
                     Screen.Style.PLAIN,
-                    "holdfast: message " + reply.number() + " " + EventWords.word(reply.outcome())
-                            + EventWords.because(reply.detail()));
+                    "holdfast: message " + reply.number() + " " + EventWords.ending(reply.outcome(), reply.detail()));
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.holdfast.cli;
 
+import java.io.Console;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.InputStream;
@@ -13,13 +14,15 @@ import java.util.Map;
  * @param terminal whether standard input and output are a terminal
  */
 record Shell(Map<String, String> environment, InputStream in, PrintWriter out, PrintWriter err, boolean terminal) {
+    @SuppressWarnings("SystemConsoleNull") // JDK 25 gives none when one of the two is no terminal
     static Shell ofProcess() {
+        Console console = System.console();
         return new Shell(
                 System.getenv(),
                 System.in,
                 writer(FileDescriptor.out),
                 writer(FileDescriptor.err),
-                System.console().isTerminal());
+                console != null && console.isTerminal());
     }
 
     private static PrintWriter writer(FileDescriptor descriptor) {
