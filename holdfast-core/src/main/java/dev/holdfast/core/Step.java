@@ -621,7 +621,6 @@ final class Step {
                 usage,
                 new TurnMark(turn.number(), asked, answerId),
                 requestId));
-        live.settledHere = true;
         if (live.interrupt == Live.InterruptWindow.CLOSED) {
             live.endBy = Optional.empty(); // else it bounds the window, which outlasts its turn
         }
@@ -844,7 +843,6 @@ final class Step {
 
     private void say(DeliveryId id) {
         live.told = Optional.of(id);
-        live.lines++;
         live.idleSince = Optional.empty();
     }
 
