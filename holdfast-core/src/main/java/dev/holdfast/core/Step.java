@@ -623,7 +623,6 @@ final class Step {
                 usage,
                 new TurnMark(turn.number(), asked, answerId),
                 requestId));
-        live.settledHere = true;
         if (live.interrupt == Live.InterruptWindow.CLOSED) {
             live.endBy = Optional.empty(); // else it bounds the window, which outlasts its turn
         }
@@ -846,7 +845,6 @@ final class Step {
 
     private void say(DeliveryId id) {
         live.told = Optional.of(id);
-        live.lines++;
         live.idleSince = Optional.empty();
     }
 
