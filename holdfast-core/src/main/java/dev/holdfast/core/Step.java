@@ -21,6 +21,9 @@ import java.util.TreeMap;
 /**
  * One decision: takes an input, then advances until nothing more follows. Emitting an event applies it at once to the
  * working state, so that later rules of the same decision see it. Used once, by one thread.
+ *
+ * <p>Longer than the house's bound on purpose: its rules share one working state and are read together; apart they would
+ * hide from each other what a decision has done so far.
  */
 final class Step {
     private final Limits limits;
