@@ -95,24 +95,35 @@ final class LocalCommands {
         new TurnResults(parts).plain(turn, "");
     }
 
-    private void compact(Turn turn, Line line) {
-        status("compacting");
+    /** What an agent does by itself when its context is nearly full, before it reads the next message. */
+    void compactByItself() {
         parts.memory().repair(true);
+        status("compacting");
         String summary = summary();
         status("");
-        init(turn);
+        summarise(summary, "auto");
+    }
+
+    private void summarise(String summary, String trigger) {
         String boundary = parts.machine.uuid();
         String summaryUuid = parts.machine.uuid();
         parts.ledger.oneCall();
         parts.memory().compact(boundary, summaryUuid, summary);
         parts.output.frame(parts.frames
                 .system("compact_boundary", parts.sessionId())
-                .with(
-                        "compact_metadata",
-                        Json.object().with("trigger", "manual").with("pre_tokens", 15)));
+                .with("compact_metadata", Json.object().with("trigger", trigger).with("pre_tokens", 15)));
         parts.output.frame(parts.frames
                 .user(summaryUuid, new Json.Str(summary), parts.sessionId())
                 .with("isSynthetic", true));
+    }
+
+    private void compact(Turn turn, Line line) {
+        status("compacting");
+        parts.memory().repair(true);
+        String summary = summary();
+        status("");
+        init(turn);
+        summarise(summary, "manual");
         remember("compact", line);
         String output = LocalCommand.output("Compacted ");
         parts.memory().localCommand(parts.machine.uuid(), output);

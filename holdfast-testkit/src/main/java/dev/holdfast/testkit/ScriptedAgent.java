@@ -35,6 +35,7 @@ import java.util.Optional;
  * [[grandchild SECONDS]]  a child that keeps the pipes open; [[escape SECONDS]] one in a session of its own
  * [[gate NAME]]           waits for a test to open the gate, or for an interrupt
  * [[flush]]               writes the record out now
+ * [[full]]                the context is nearly full: before its next turn the agent compacts it by itself
  * [[once KEY DIRECTIVE]]  the first time only, over all processes of one configuration directory
  * </pre>
  *

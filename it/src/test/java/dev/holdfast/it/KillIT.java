@@ -135,12 +135,11 @@ final class KillIT {
 
     /** At first sight of the report, before the session is told. */
     private static void killAtReport(World world, Victim victim, String report, Runnable go) {
-        String what =
-                switch (victim) {
-                    case AGENT -> "kill-agent";
-                    case HOST -> "keep-back";
-                    case BOTH -> "kill-agent-keep-back";
-                };
+        String what = switch (victim) {
+            case AGENT -> "kill-agent";
+            case HOST -> "keep-back";
+            case BOTH -> "kill-agent-keep-back";
+        };
         world.host().command("trap", report, what);
         world.host().await("armed");
         go.run();
@@ -151,7 +150,7 @@ final class KillIT {
         }
     }
 
-    private static void kill(World world, Victim victim) {
+    static void kill(World world, Victim victim) {
         if (victim != Victim.HOST) {
             assertThat(world.host().agent().destroyForcibly()).isTrue();
         }

@@ -150,7 +150,9 @@ final class Promises {
                     assertThat(ends.getOrDefault(arrival.number(), List.of()))
                             .as("ends of %s", key)
                             .hasSize(1);
-                    assertThat(expected(key)).as("the end of %s", key).contains(ends.get(arrival.number()).getFirst());
+                    assertThat(expected(key))
+                            .as("the end of %s", key)
+                            .contains(ends.get(arrival.number()).getFirst());
                 }
             }
             assertThat(ends).as("messages that ended, of %s", texts.keySet()).hasSameSizeAs(texts);
