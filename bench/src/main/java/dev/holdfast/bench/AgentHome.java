@@ -50,11 +50,16 @@ record AgentHome(Path directory, ScriptedAgent script) {
         builder.environment().clear();
         builder.environment()
                 .putAll(Map.of(
-                        "HOME", home().toString(),
-                        "PATH", "/usr/bin:/bin",
-                        "ANTHROPIC_BASE_URL", NOWHERE,
-                        "ANTHROPIC_API_KEY", KEY,
-                        "CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1"));
+                        "HOME",
+                        home().toString(),
+                        "PATH",
+                        "/usr/bin:/bin",
+                        "ANTHROPIC_BASE_URL",
+                        NOWHERE,
+                        "ANTHROPIC_API_KEY",
+                        KEY,
+                        "CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS",
+                        "1"));
         return builder;
     }
 }

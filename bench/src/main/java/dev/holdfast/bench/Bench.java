@@ -11,7 +11,8 @@ import java.util.stream.Stream;
 
 /**
  * Runs one benchmark: {@code dev/bench NAME [--quick]}. Every benchmark compares variants side by side in one run, so
- * that its ratios hold on a busy machine as well; it works in a temporary directory of its own, meets no login and no
+ * that its ratios hold on a busy machine as well; it works in a directory of its own beside
+ * its figures, which it deletes, meets no login and no
  * network, and ends within a minute. The figures are kept in {@code target/bench/NAME.json}.
  */
 public final class Bench {
@@ -39,7 +40,8 @@ public final class Bench {
      * @param figures the directory for {@code NAME.json}, created when it is missing
      */
     static Figures run(String name, boolean quick, Path figures, PrintStream out) throws Exception {
-        Path directory = Files.createTempDirectory("holdfast-bench-");
+        // Not where temporary files lie: that is often memory, where an fsync costs nothing.
+        Path directory = Files.createTempDirectory(Files.createDirectories(figures), "data-");
         try {
             var result = new Figures(name, quick);
             switch (name) {

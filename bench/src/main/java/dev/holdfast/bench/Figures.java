@@ -69,9 +69,10 @@ final class Figures {
 
     void print(PrintStream out) {
         var columns = new ArrayList<String>();
-        rows.values().forEach(row -> row.keySet().stream()
-                .filter(column -> !columns.contains(column))
-                .forEach(columns::add));
+        rows.values()
+                .forEach(row -> row.keySet().stream()
+                        .filter(column -> !columns.contains(column))
+                        .forEach(columns::add));
         int width = rows.keySet().stream().mapToInt(String::length).max().orElse(0);
         out.printf(
                 Locale.ROOT,
@@ -87,8 +88,8 @@ final class Figures {
         out.println();
         rows.forEach((variant, row) -> {
             out.printf(Locale.ROOT, "%-" + width + "s", variant);
-            columns.forEach(column ->
-                    out.printf(Locale.ROOT, "  %" + wide(column) + "s", cell(row.getOrDefault(column, ""))));
+            columns.forEach(
+                    column -> out.printf(Locale.ROOT, "  %" + wide(column) + "s", cell(row.getOrDefault(column, ""))));
             out.println();
         });
         remarks.forEach(remark -> out.println("  " + remark));

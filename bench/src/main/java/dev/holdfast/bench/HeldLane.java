@@ -71,8 +71,7 @@ final class HeldLane implements Lane {
         List<CompletableFuture<Reply>> replies = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             int place = i;
-            var receipt =
-                    session.sendAsync(Message.of(TurnBench.text(i))).toCompletableFuture();
+            var receipt = session.sendAsync(Message.of(TurnBench.text(i))).toCompletableFuture();
             receipts.add(receipt);
             replies.add(receipt.thenCompose(r -> session.reply(number(r))).whenComplete((reply, failure) -> {
                 long now = System.nanoTime();

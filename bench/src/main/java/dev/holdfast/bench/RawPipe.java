@@ -38,7 +38,8 @@ final class RawPipe implements Lane {
 
     private void turn(int i) throws IOException {
         in.write("{\"type\":\"user\",\"uuid\":\"" + UUID.randomUUID() + "\",\"message\":{\"role\":\"user\",\"content\":"
-                + "[{\"type\":\"text\",\"text\":\"" + TurnBench.text(i) + "\"},{\"type\":\"text\",\"text\":\"(host)\"}]}}\n");
+                + "[{\"type\":\"text\",\"text\":\"" + TurnBench.text(i)
+                + "\"},{\"type\":\"text\",\"text\":\"(host)\"}]}}\n");
         in.flush();
         boolean result = false;
         while (true) {

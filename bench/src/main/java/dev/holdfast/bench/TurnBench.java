@@ -10,8 +10,6 @@ import java.util.List;
  * journal, a round of each in turn. Each variant has an agent process of its own that lives for the whole run.
  */
 final class TurnBench {
-    private static final long BUDGET_NANOS = 40_000_000_000L;
-
     private final Path directory;
     private final int perRound;
     private final int rounds;
@@ -56,9 +54,9 @@ final class TurnBench {
             lane.measured();
             results.add(result);
         }
-        long end = System.nanoTime() + BUDGET_NANOS;
+        var time = new Allowance();
         int done = 0;
-        while (done < rounds && System.nanoTime() < end) {
+        while (done < rounds && time.allowsAnother()) {
             for (int i = 0; i < lanes.size(); i++) {
                 int at = (i + done) % lanes.size();
                 lanes.get(at).round(perRound, results.get(at));

@@ -20,9 +20,10 @@ class BenchTest {
     @Test
     void turn_quick_measuresEveryVariantAndCountsCommits() throws Exception {
         var found = Bench.run("turn", true, figures, NOWHERE);
-        assertThat(found.rows()).hasSize(4).allSatisfy((variant, row) -> assertThat(found.number(variant, "per_s"))
-                .as(variant)
-                .isPositive());
+        assertThat(found.rows())
+                .hasSize(4)
+                .allSatisfy((variant, row) ->
+                        assertThat(found.number(variant, "per_s")).as(variant).isPositive());
         assertThat(found.number("held, lone asks", "commits/turn")).isBetween(3.0, 3.2);
         assertThat(found.number("held, queue", "commits/turn")).isBetween(1.0, 3.0);
         assertThat(figures.resolve("turn.json")).isNotEmptyFile();
@@ -31,9 +32,10 @@ class BenchTest {
     @Test
     void journal_quick_measuresEveryShapeBesidePlainSql() throws Exception {
         var found = Bench.run("journal", true, figures, NOWHERE);
-        assertThat(found.rows()).hasSize(8).allSatisfy((variant, row) -> assertThat(found.number(variant, "per_s"))
-                .as(variant)
-                .isPositive());
+        assertThat(found.rows())
+                .hasSize(8)
+                .allSatisfy((variant, row) ->
+                        assertThat(found.number(variant, "per_s")).as(variant).isPositive());
         assertThat(found.number("64 senders, hot session", "per_commit")).isGreaterThan(1);
         assertThat(figures.resolve("journal.json")).isNotEmptyFile();
     }
