@@ -96,7 +96,8 @@ final class JournalBench {
         return journal;
     }
 
-    private static void round(List<Shape> shapes, SqliteJournal journal, PlainSql plain, ExecutorService loop, boolean forwards)
+    private static void round(
+            List<Shape> shapes, SqliteJournal journal, PlainSql plain, ExecutorService loop, boolean forwards)
             throws Exception {
         for (Shape shape : forwards ? shapes : shapes.reversed()) {
             var batches = durable(shape, journal);
@@ -154,8 +155,8 @@ final class JournalBench {
         return IntStream.of(sizes).filter(size -> size > 0).boxed().toList();
     }
 
-    private static @Nullable Void bare(
-            Shape shape, List<Sends.Send> sends, List<Integer> batches, PlainSql plain) throws Exception {
+    private static @Nullable Void bare(Shape shape, List<Sends.Send> sends, List<Integer> batches, PlainSql plain)
+            throws Exception {
         int from = 0;
         long round = System.nanoTime();
         for (int size : batches) {
