@@ -173,6 +173,7 @@ final class Conversation {
 
     private void rest() {
         busy = false;
+        skippedLine = false; // it belonged to what is over
         vigil.quiet();
         if (!unacknowledged.isEmpty()) {
             vigil.told(clock.getAsLong());

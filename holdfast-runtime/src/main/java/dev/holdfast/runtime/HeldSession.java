@@ -64,6 +64,7 @@ final class HeldSession implements Session, Owner.Audience {
 
     private boolean waking;
     private boolean closed;
+    private boolean resuming;
     private final List<Waiter> waiters = new ArrayList<>();
     private final List<CompletableFuture<Void>> down = new ArrayList<>();
     private final Map<Long, Reply> recent = new LinkedHashMap<>() {
@@ -98,6 +99,17 @@ final class HeldSession implements Session, Owner.Audience {
 
     // ---- the owner's life -----------------------------------------------------------------------------------------
 
+    /** As {@link #signal}, each second while the journal says that something is open: a parked session stays asleep. */
+    void sweep() {
+        boolean held;
+        synchronized (lock) {
+            held = owner.isEmpty() && state.phase() != Phase.OPEN;
+        }
+        if (!held) {
+            signal();
+        }
+    }
+
     /** Something may have come in: the owner is told, or woken. */
     void signal() {
         synchronized (lock) {
@@ -124,6 +136,8 @@ final class HeldSession implements Session, Owner.Audience {
             if (claim == null) {
                 LOG.error("session {} cannot be claimed", name, failure);
                 failAll("the session cannot be taken up: " + reason(failure));
+                down.forEach(d -> d.complete(null));
+                down.clear();
                 return;
             }
             var next = new Owner(
@@ -233,6 +247,7 @@ final class HeldSession implements Session, Owner.Audience {
                             parked(e.reason());
                         }
                     }
+                    case Event.ArrivalDone e -> resuming &= e.kind() != ArrivalKind.RESUME;
                     default -> {}
                 }
             }
@@ -328,7 +343,11 @@ final class HeldSession implements Session, Owner.Audience {
                 return CompletableFuture.failedFuture(new HoldfastException("this host is closed; nothing was stored"));
             }
         }
-        return parts.journal().accept(delivery);
+        // Handed on, so that nobody's continuation can hold up the store.
+        return parts.journal()
+                .accept(delivery)
+                .thenApplyAsync(
+                        receipt -> receipt, parts.options().surroundings().executor());
     }
 
     @Override
@@ -367,17 +386,31 @@ final class HeldSession implements Session, Owner.Audience {
                 waiter.reply().complete(known);
                 return waiter;
             }
+            if (closed) {
+                waiter.reply()
+                        .completeExceptionally(new HoldfastException("this host is closed; what was accepted is kept"));
+                waiter.steer().complete(SteerAnswer.QUEUED);
+                return waiter;
+            }
             waiters.add(waiter);
             look = state.seed().isEmpty() || state.named(number);
-            if (failsWhenParked && state.phase() == Phase.PARKED) {
+            if (failsWhenParked && state.phase() == Phase.PARKED && !resuming && !look) {
                 parked(state.phaseReason());
             }
         }
         if (look) {
             search(number, 0, waiter.reply());
+            var unused = waiter.reply().whenComplete((reply, failure) -> forget(waiter));
         }
         signal();
         return waiter;
+    }
+
+    /** What a search found is told by no later event. */
+    private void forget(Waiter waiter) {
+        synchronized (lock) {
+            waiters.removeIf(w -> w == waiter);
+        }
     }
 
     /** Looks for the terminal record of a message that may have ended long ago. */
@@ -401,8 +434,19 @@ final class HeldSession implements Session, Owner.Audience {
                             }
                             if (!page.isEmpty() && !found.isDone()) {
                                 search(number, page.getLast().seq(), found);
+                            } else {
+                                stillParked();
                             }
                         }));
+    }
+
+    /** A message that has not ended will not while its session is parked: who asks is told. */
+    private void stillParked() {
+        synchronized (lock) {
+            if (state.phase() == Phase.PARKED && !resuming) {
+                parked(state.phaseReason());
+            }
+        }
     }
 
     private static boolean ends(StoredEvent stored) {
@@ -456,6 +500,9 @@ final class HeldSession implements Session, Owner.Audience {
 
     /** Takes a parked session up again; does nothing to any other. */
     CompletionStage<Receipt> resume() {
+        synchronized (lock) {
+            resuming = true;
+        }
         return accept(parts.envelope().urgent(name, ArrivalKind.RESUME, Author.host(), ""));
     }
 
