@@ -1,6 +1,7 @@
 package dev.holdfast.runtime;
 
 import dev.holdfast.Agent;
+import dev.holdfast.AgentUnavailable;
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.Author;
 import dev.holdfast.Claim;
@@ -30,6 +31,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -46,6 +48,7 @@ final class HeldSession implements Session, Owner.Audience {
     private static final Logger LOG = LoggerFactory.getLogger(HeldSession.class);
     private static final int RECENT_REPLIES = 256;
     private static final int PAGE = 500;
+    private static final Set<String> UNAVAILABLE = Set.of("not_found", "not_logged_in", "wrong_version");
     private static final Duration STEER_WAIT = Duration.ofSeconds(5);
 
     private final SessionName name;
@@ -186,11 +189,16 @@ final class HeldSession implements Session, Owner.Audience {
 
     private void failAll(String why) {
         var failure = new HoldfastException("session " + name + ": " + why + "; what was accepted is kept");
-        waiters.forEach(w -> {
+        waiters.forEach(w -> elsewhere(() -> {
             w.reply().completeExceptionally(failure);
             w.steer().complete(SteerAnswer.QUEUED);
-        });
+        }));
         waiters.clear();
+    }
+
+    /** Callers are completed on a thread of their own: what hangs on them is somebody else's code. */
+    private void elsewhere(Runnable completion) {
+        parts.options().surroundings().executor().execute(completion);
     }
 
     /** Ends the process and lets the owner go; what is open stays open. Completes when nothing runs any more. */
@@ -262,8 +270,10 @@ final class HeldSession implements Session, Owner.Audience {
         waiters.removeIf(w -> {
             boolean his = w.number() == reply.number();
             if (his) {
-                w.reply().complete(reply);
-                w.steer().complete(SteerAnswer.QUEUED);
+                elsewhere(() -> {
+                    w.reply().complete(reply);
+                    w.steer().complete(SteerAnswer.QUEUED);
+                });
             }
             return his;
         });
@@ -272,19 +282,27 @@ final class HeldSession implements Session, Owner.Audience {
     private void steered(long number, SteerAnswer answer) {
         waiters.forEach(w -> {
             if (w.number() == number) {
-                w.steer().complete(answer);
+                elsewhere(() -> w.steer().complete(answer));
             }
         });
     }
 
     private void parked(String reason) {
         var failure = parkedFailure(reason);
-        waiters.removeIf(w -> w.failsWhenParked() && w.reply().completeExceptionally(failure));
+        waiters.removeIf(w -> {
+            if (w.failsWhenParked()) {
+                elsewhere(() -> w.reply().completeExceptionally(failure));
+            }
+            return w.failsWhenParked();
+        });
     }
 
+    /** Typed when the agent cannot run here at all, which the reason's first word says (HN-12). */
     private HoldfastException parkedFailure(String reason) {
-        return new HoldfastException("session " + name + " is parked: " + reason
-                + ". Your message is kept and runs once the session is resumed; mend the cause, then resume it");
+        var text = "session " + name + " is parked: " + reason
+                + ". Your message is kept and runs once the session is resumed; mend the cause, then resume it";
+        var word = reason.substring(0, Math.max(0, reason.indexOf(':')));
+        return UNAVAILABLE.contains(word) ? new AgentUnavailable(word, text) : new HoldfastException(text);
     }
 
     // ---- the user's side ------------------------------------------------------------------------------------------

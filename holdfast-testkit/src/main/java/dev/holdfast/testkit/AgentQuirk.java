@@ -42,6 +42,8 @@ public enum AgentQuirk {
     STREAM_ENDS_AFTER_ABORT,
     /** An open turn that is run again on resume goes on by words of the agent's own. */
     CONTINUES_BY_WORDS,
+    /** A resumed session goes on under a new id of its own, as very old versions do. */
+    NEW_ID_ON_RESUME,
     /** {@code --disallowedTools=*} removes the host's tools too. */
     DISALLOW_ALL_HITS_MCP
 }

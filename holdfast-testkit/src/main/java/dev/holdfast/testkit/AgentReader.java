@@ -123,6 +123,10 @@ final class AgentReader {
             if (step.is("ignore")) {
                 return;
             }
+            if (step.is("refuse")) {
+                parts.output.frame(parts.frames.controlError(requestId, step.rest()));
+                return;
+            }
             parts.faults.perform(step, new Turn(0));
         }
         switch (subtype) {

@@ -84,6 +84,7 @@ final class ModelCall {
             case "error" -> {
                 return fail(step);
             }
+            case "compact" -> new LocalCommands(parts).compactByItself();
             case "spend" -> parts.ledger.oneCall();
             default -> parts.faults.perform(step, turn);
         }

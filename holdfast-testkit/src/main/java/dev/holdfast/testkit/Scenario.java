@@ -18,7 +18,7 @@ import java.util.List;
  * begins /clear: [[say I cannot]]          for a message whose words, before the host's own block, begin so
  * any: [[say ok]]                          in every turn
  * initialize: [[ignore]]                   a control request of the host, by its subtype
- * interrupt: [[sleep 2000]]
+ * interrupt: [[sleep 2000]]               or [[ignore]], or [[refuse TEXT]]
  * </pre>
  *
  * @param rules in the order of the file
