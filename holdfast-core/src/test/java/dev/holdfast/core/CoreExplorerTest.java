@@ -58,6 +58,21 @@ class CoreExplorerTest {
     }
 
     @Test
+    void messageAndCancel_overDeathDeadlineAndOwnTurn_areRight() {
+        explore(Map.of(
+                Happening.MESSAGE, 1,
+                Happening.CANCEL, 1,
+                Happening.AGENT_DEATH, 1,
+                Happening.TICK, 1,
+                Happening.OWN_TURN, 1));
+    }
+
+    @Test
+    void twoSteers_overAHostDeath_areRight() {
+        explore(Map.of(Happening.MESSAGE, 1, Happening.STEER, 2, Happening.HOST_DEATH, 1));
+    }
+
+    @Test
     @Tag("slow")
     void oneOfEachKind_overDeathsOfBothSides_areRight() {
         explore(Map.of(
@@ -73,23 +88,6 @@ class CoreExplorerTest {
     @Tag("slow")
     void twoMessagesSteerAndCancel_overAHostDeath_areRight() {
         explore(Map.of(Happening.MESSAGE, 2, Happening.STEER, 1, Happening.CANCEL, 1, Happening.HOST_DEATH, 1));
-    }
-
-    @Test
-    @Tag("slow")
-    void twoMessagesAndCancel_overDeathDeadlinesAndOwnTurns_areRight() {
-        explore(Map.of(
-                Happening.MESSAGE, 2,
-                Happening.CANCEL, 1,
-                Happening.AGENT_DEATH, 1,
-                Happening.TICK, 1,
-                Happening.OWN_TURN, 1));
-    }
-
-    @Test
-    @Tag("slow")
-    void twoSteers_overTwoHostDeaths_areRight() {
-        explore(Map.of(Happening.MESSAGE, 2, Happening.STEER, 2, Happening.HOST_DEATH, 2));
     }
 
     private void explore(Map<Happening, Integer> budget) {
