@@ -7,6 +7,8 @@ import java.util.Arrays;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,6 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** SIGKILL of the agent, of the host, and of both, at every point of a turn, with every contender. */
 @ParameterizedClass
 @EnumSource(Contender.class)
+@Execution(ExecutionMode.CONCURRENT)
 final class KillIT {
     private static final String HOLD = "[[tool mcp__host__hold {\"text\":\"it\"}]]";
 
