@@ -7,6 +7,7 @@ import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.FileAppender;
 import dev.holdfast.SessionName;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.slf4j.LoggerFactory;
@@ -50,7 +51,19 @@ final class Common {
     }
 
     /** The data directory: the option, the variable, or the platform's place for state. */
+    /** The data directory; one that is there and is no directory is refused before anything is tried with it. */
     Path data() {
+        Path chosen = chosenData();
+        if (Files.exists(chosen) && !Files.isDirectory(chosen)) {
+            throw new CommandFailed(
+                    Exit.STORE,
+                    "not_found",
+                    "the data directory " + chosen + " is a file: name a directory with --data");
+        }
+        return chosen;
+    }
+
+    private Path chosenData() {
         if (data.isPresent()) {
             return data.get().toAbsolutePath().normalize();
         }

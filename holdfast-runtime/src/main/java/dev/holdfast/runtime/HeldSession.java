@@ -409,7 +409,7 @@ final class HeldSession implements Session, Owner.Audience {
     /** What a search found is told by no later event. */
     private void forget(Waiter waiter) {
         synchronized (lock) {
-            waiters.removeIf(w -> w == waiter);
+            waiters.remove(waiter);
         }
     }
 
