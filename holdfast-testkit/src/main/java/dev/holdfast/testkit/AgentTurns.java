@@ -177,11 +177,11 @@ final class AgentTurns {
 
     private void converse(Turn turn, String uuid, Json content) {
         init(turn);
+        parts.memory().repair(true);
         if (contextFull) {
             contextFull = false;
             new LocalCommands(parts).compactByItself();
         }
-        parts.memory().repair(true);
         attachFiles(content);
         parts.memory().user(uuid, content, false);
         turn.landed = false;

@@ -46,4 +46,21 @@ final class CompactionIT {
             world.finish();
         }
     }
+
+    @Tag("P2")
+    @Tag("TN-08")
+    @ParameterizedTest
+    @EnumSource(KillIT.Victim.class)
+    void kill_afterACompactionInsideTheTurn_losesAndDoublesNothing(KillIT.Victim victim) throws Exception {
+        var script = new ModelScript().on("M2", "[[say part]] [[compact]] [[gate hit]]");
+        try (var world = new World(Contender.SCRIPTED, directory, script)) {
+            world.ask("M1 good morning");
+            world.send("M2 and now");
+            world.awaitGate("hit");
+            KillIT.kill(world, victim);
+            world.openGates();
+            world.awaitEnds();
+            world.finish();
+        }
+    }
 }

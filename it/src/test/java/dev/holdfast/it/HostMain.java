@@ -80,11 +80,11 @@ final class HostMain {
             var session = holdfast.session(SESSION, tapped);
             var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             print("ready");
-            try (var subscription = session.events(0, new Printer())) {
-                for (String line = lines.readLine(); line != null && !line.equals("close"); line = lines.readLine()) {
-                    obey(fields(line), session, tapped);
-                }
+            var subscription = session.events(0, new Printer());
+            for (String line = lines.readLine(); line != null && !line.equals("close"); line = lines.readLine()) {
+                obey(fields(line), session, tapped);
             }
+            subscription.close();
         }
         print("closed");
     }

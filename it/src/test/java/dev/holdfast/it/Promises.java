@@ -72,7 +72,7 @@ final class Promises {
         var last = lastConversation();
         var words = last.userTexts();
         String all = String.join("\n", words);
-        var opened = told(Event.TurnOpened.class, Event.SteerLanded.class);
+        var opened = told(Set.of(Event.TurnOpened.class, Event.SteerLanded.class));
         int before = -1;
         for (String key : texts.keySet()) {
             int times = opened.contains(key) ? 1 : 0;
@@ -89,8 +89,7 @@ final class Promises {
     }
 
     /** Keys of the messages that events of these types name. */
-    @SafeVarargs
-    private Set<String> told(Class<? extends Event>... types) {
+    private Set<String> told(Set<Class<? extends Event>> types) {
         var keys = new HashSet<String>();
         try (var journal = SqliteJournal.readOnly(data)) {
             var byNumber = new HashMap<Long, String>();
@@ -101,7 +100,7 @@ final class Promises {
             }
             for (StoredEvent stored : events(journal)) {
                 var event = codec.decode(stored);
-                if (Set.of(types).contains(event.getClass())) {
+                if (types.contains(event.getClass())) {
                     messages(event).forEach(message -> keys.add(byNumber.getOrDefault(message.number(), "?")));
                 }
             }
