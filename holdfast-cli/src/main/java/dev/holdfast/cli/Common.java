@@ -50,7 +50,6 @@ final class Common {
         return data;
     }
 
-    /** The data directory: the option, the variable, or the platform's place for state. */
     /** The data directory; one that is there and is no directory is refused before anything is tried with it. */
     Path data() {
         Path chosen = chosenData();
