@@ -46,7 +46,10 @@ final class RunCommand implements Callable<Integer> {
     @Mixin
     private final AgentOptions agent = new AgentOptions();
 
-    @Parameters(paramLabel = "TEXT", description = "The words for the agent; several arguments are joined by spaces.")
+    @Parameters(
+            arity = "1..*",
+            paramLabel = "TEXT",
+            description = "The words for the agent; several arguments are joined by spaces.")
     @SuppressWarnings("NullAway.Init") // set by picocli before call()
     private String[] text;
 
