@@ -527,8 +527,8 @@ final class ClaudeAttachment implements Attachment {
                 new LinkedHashSet<>(agent.builtinTools()),
                 ClaudeAttachment.this::frame,
                 ClaudeAttachment.this::report);
-        private final Conversation conversation =
-                new Conversation(deadlines, ClaudeAttachment.this::report, background::nanoTime);
+        private final Conversation conversation = new Conversation(
+                deadlines, !agent.builtinTools().isEmpty(), ClaudeAttachment.this::report, background::nanoTime);
         private final Interrupts interrupts = new Interrupts(
                 connection.control(),
                 conversation,

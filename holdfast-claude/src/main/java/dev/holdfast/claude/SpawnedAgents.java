@@ -44,7 +44,8 @@ final class SpawnedAgents implements AgentProcess.Source, AutoCloseable {
     public Optional<String> endOlder(Launch launch) {
         Marker own = marker(launch);
         try {
-            Reaped reaped = new Reaper(runDirectory(launch.home())).reap(other -> other.isOlderThan(own), Ladder.standard());
+            Reaped reaped =
+                    new Reaper(runDirectory(launch.home())).reap(other -> other.isOlderThan(own), Ladder.standard());
             if (reaped.allDead()) {
                 return Optional.empty();
             }

@@ -21,13 +21,12 @@ import java.util.TreeMap;
  * @param plan how to start it, once the agent's knowledge is there
  * @param landed lines known to be in the agent's context
  * @param toldThrough the newest turn this incarnation was told of, by memory, catch-up or line
- * @param told the line written and not acknowledged yet (TN-13); {@code lines} counts lines of this incarnation
+ * @param told the line written and not acknowledged yet (TN-13)
  * @param awaitIdle a result came and the agent did not say idle yet: no line may be written (TN-03)
  * @param busy the agent says it works
  * @param interrupt the interrupt window (TN-14)
  * @param endBy when ending the turn has lasted too long
  * @param stop how the process is being ended
- * @param settledHere something settled in this incarnation
  * @param calls host tool calls of this incarnation, by call id
  * @param callOrdinals how often a call with the same tool and input was asked in this attempt
  * @param waiting arrivals read and not named, by number
@@ -44,13 +43,11 @@ public record Live(
         Set<DeliveryId> landed,
         long toldThrough,
         Optional<DeliveryId> told,
-        long lines,
         boolean awaitIdle,
         boolean busy,
         InterruptWindow interrupt,
         Optional<Instant> endBy,
         Optional<StopMode> stop,
-        boolean settledHere,
         Map<String, Call> calls,
         Map<String, Integer> callOrdinals,
         NavigableMap<Long, Header> waiting,
@@ -68,13 +65,11 @@ public record Live(
                 Set.of(),
                 0,
                 Optional.empty(),
-                0,
                 false,
                 false,
                 InterruptWindow.CLOSED,
                 Optional.empty(),
                 Optional.empty(),
-                false,
                 Map.of(),
                 Map.of(),
                 new TreeMap<>(),
@@ -114,13 +109,11 @@ public record Live(
         Set<DeliveryId> landed;
         long toldThrough;
         Optional<DeliveryId> told;
-        long lines;
         boolean awaitIdle;
         boolean busy;
         InterruptWindow interrupt;
         Optional<Instant> endBy;
         Optional<StopMode> stop;
-        boolean settledHere;
         Map<String, Call> calls;
         Map<String, Integer> callOrdinals;
         NavigableMap<Long, Header> waiting;
@@ -137,13 +130,11 @@ public record Live(
             landed = new LinkedHashSet<>(l.landed);
             toldThrough = l.toldThrough;
             told = l.told;
-            lines = l.lines;
             awaitIdle = l.awaitIdle;
             busy = l.busy;
             interrupt = l.interrupt;
             endBy = l.endBy;
             stop = l.stop;
-            settledHere = l.settledHere;
             calls = new LinkedHashMap<>(l.calls);
             callOrdinals = new LinkedHashMap<>(l.callOrdinals);
             waiting = l.waiting;
@@ -160,13 +151,11 @@ public record Live(
             landed = new LinkedHashSet<>();
             toldThrough = 0;
             told = Optional.empty();
-            lines = 0;
             awaitIdle = false;
             busy = false;
             interrupt = InterruptWindow.CLOSED;
             endBy = Optional.empty();
             stop = Optional.empty();
-            settledHere = false;
             calls = new LinkedHashMap<>();
             callOrdinals = new LinkedHashMap<>();
             idleSince = Optional.empty();
@@ -181,13 +170,11 @@ public record Live(
                     landed,
                     toldThrough,
                     told,
-                    lines,
                     awaitIdle,
                     busy,
                     interrupt,
                     endBy,
                     stop,
-                    settledHere,
                     calls,
                     callOrdinals,
                     waiting,

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Knowledge;
 import dev.holdfast.Outcome;
+import dev.holdfast.Report;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -79,6 +80,25 @@ class SteerTest extends CoreScenario {
         assertThat(session.told().orElseThrow().kind()).isEqualTo(Told.Kind.MESSAGE);
         session.landed();
         assertThat(session.told().orElseThrow().kind()).isEqualTo(Told.Kind.STEER);
+    }
+
+    @Test
+    @Tag("TN-13")
+    void steer_unacknowledgedWhenItsTurnMustBeContinued_goesFirst() {
+        session.message();
+        session.up();
+        var id = session.line();
+        session.landed();
+        session.steer();
+        var steer = session.told().orElseThrow();
+        session.report(new Report.Noticed("deduplicated", id.toString()));
+        session.idle();
+
+        assertThat(session.told()).as("one unacknowledged line at a time").contains(steer);
+        session.landed();
+        assertThat(session.told().orElseThrow().kind()).isEqualTo(Told.Kind.CONTINUATION);
+        session.answered("both");
+        assertThat(session.outcome(2)).contains(Outcome.ANSWERED);
     }
 
     @Test

@@ -67,6 +67,7 @@ final class AgentFaults {
             case "result-then-hang" -> turn.hangsAfter = true;
             case "late-result" -> turn.resultDelay = step.number(300);
             case "agent-turn" -> turn.agentTurnAfter = true;
+            case "full" -> turn.fillsContext = true;
             case "background" -> turn.backgroundAfter = true;
             default -> output(step);
         }

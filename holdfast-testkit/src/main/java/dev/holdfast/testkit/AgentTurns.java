@@ -17,6 +17,7 @@ final class AgentTurns {
     private int turns;
     private boolean lastFailed;
     private boolean overBudget;
+    private boolean contextFull;
 
     AgentTurns(AgentParts parts) {
         this.parts = parts;
@@ -54,6 +55,7 @@ final class AgentTurns {
     }
 
     private void after(Turn turn) {
+        contextFull |= turn.fillsContext;
         parts.faults.pointReached("idle", turn);
         if (turn.hangsAfter) {
             parts.machine.pause(Long.MAX_VALUE / 2_000_000);
@@ -175,6 +177,10 @@ final class AgentTurns {
 
     private void converse(Turn turn, String uuid, Json content) {
         init(turn);
+        if (contextFull) {
+            contextFull = false;
+            new LocalCommands(parts).compactByItself();
+        }
         parts.memory().repair(true);
         attachFiles(content);
         parts.memory().user(uuid, content, false);

@@ -95,6 +95,12 @@ final class LocalCommands {
         new TurnResults(parts).plain(turn, "");
     }
 
+    /** What an agent does by itself when its context is nearly full, before it reads the next message. */
+    void compactByItself() {
+        parts.memory().repair(true);
+        replaceBySummary("auto", () -> {});
+    }
+
     private void compact(Turn turn, Line line) {
         parts.memory().repair(true);
         replaceBySummary("manual", () -> init(turn));

@@ -37,6 +37,7 @@ import java.util.Optional;
  * [[compact]]             replaces the conversation by a summary, as an agent does when it grows too long
  * [[allocate MB]]         keeps so much memory; give it a larger heap first
  * [[flush]]               writes the record out now
+ * [[full]]                the context is nearly full: before its next turn the agent compacts it by itself
  * [[once KEY DIRECTIVE]]  the first time only, over all processes of one configuration directory
  * </pre>
  *

@@ -31,6 +31,7 @@ final class Turn {
     boolean hangsAfter;
     boolean agentTurnAfter;
     boolean backgroundAfter;
+    boolean fillsContext;
     long resultDelay;
     int streamIndex = -1;
     String crashAt = "";

@@ -51,6 +51,7 @@ final class ComparisonScripts {
         add(all, "interruptWhileAsked", ComparisonScripts::interruptAsked);
         add(all, "unknownTool", ComparisonScripts::unknownTool);
         add(all, "failingTool", ComparisonScripts::failingTool);
+        add(all, "firstTurnKilledAtInit", ComparisonScripts::firstTurnKilled);
         add(all, "unknownSession", ComparisonScripts::unknownSession);
         add(all, "sessionInUse", ComparisonScripts::sessionInUse);
         add(all, "malformedLine", ComparisonScripts::malformed);
@@ -615,6 +616,23 @@ final class ComparisonScripts {
         host.ask("m1", "one " + CALL + " [[say ok]]");
         host.end();
         return seen(agent, host, from, session);
+    }
+
+    /** Nothing of the session is there yet: it cannot be resumed, and its id is free. */
+    private static List<String> firstTurnKilled(Contender agent) {
+        String session = "11111111-2222-4333-8444-555555555555";
+        TestHost host = agent.launch(fresh(session));
+        host.say("m1", "one [[gate g]] [[say never]]");
+        host.await("init", 0, frame -> frame.text("subtype", "").equals("init"));
+        host.kill();
+        List<String> seen = new ArrayList<>(agent.recordLabels(session));
+        TestHost resumed = agent.launch(resumed(session));
+        seen.add("resume: exit " + resumed.awaitExit() + " " + resumed.labels());
+        TestHost again = agent.start(fresh(session));
+        seen.add("again: " + again.ask("m2", "two [[say ok]]").text("result", ""));
+        again.end();
+        seen.add("--- shown " + agent.lastWords());
+        return seen;
     }
 
     private static List<String> unknownSession(Contender agent) {

@@ -10,16 +10,19 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** As many agents as a host must hold at once, each a process of its own, all answering. */
 @Tag("slow")
 class ManyScriptedAgentsTest {
     private static final int AGENTS = 300;
 
+    @TempDir
+    private Path home;
+
     @Test
     void scriptedAgents_threeHundredAtOnce_allAnswer() throws IOException, InterruptedException {
         List<Process> agents = new ArrayList<>();
-        Path home = Files.createTempDirectory("holdfast-testkit-");
         List<String> command = ScriptedAgent.of(AgentProfile.v197()).command();
         command.addAll(List.of("-p", "--input-format=stream-json", "--output-format=stream-json", "--tools="));
         try {

@@ -13,10 +13,14 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Each fault that a test can ask the scripted agent for, over a real process. */
 class ScriptedAgentFaultsTest {
     private final List<Contender> opened = new ArrayList<>();
+
+    @TempDir
+    private Path directory;
 
     private Contender agent() {
         Contender agent = Contender.scripted(AgentProfile.v197());
@@ -346,8 +350,7 @@ class ScriptedAgentFaultsTest {
 
     @Test
     void scenario_byWordsTurnAndControl_decides() throws IOException {
-        Path home = Files.createTempDirectory("holdfast-testkit-");
-        Path file = Files.writeString(home.resolve("scenario"), """
+        Path file = Files.writeString(directory.resolve("scenario"), """
                 # what nobody asks for in words
                 start: [[stderr awake]]
                 turn 2: [[say second]]
@@ -368,7 +371,7 @@ class ScriptedAgentFaultsTest {
 
     @Test
     void writtenExecutable_startedByPath_isTheAgent() throws IOException, InterruptedException {
-        Path home = Files.createTempDirectory("holdfast testkit-");
+        Path home = Files.createDirectory(directory.resolve("a b"));
         Path claude = ScriptedAgent.worst().writeExecutable(home.resolve("claude"));
         Process process = new ProcessBuilder(claude.toString(), "--version").start();
         assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
@@ -408,8 +411,7 @@ class ScriptedAgentFaultsTest {
 
     @Test
     void scenario_refusingInitialize_answersWithAnError() throws IOException {
-        Path home = Files.createTempDirectory("holdfast-testkit-");
-        Path file = Files.writeString(home.resolve("scenario"), "initialize: [[refuse not today]]\n");
+        Path file = Files.writeString(directory.resolve("scenario"), "initialize: [[refuse not today]]\n");
         Contender agent = Contender.scripted(ScriptedAgent.worst().scenario(file));
         opened.add(agent);
         TestHost host = agent.launch("--session-id=" + Contender.newSession());
@@ -438,6 +440,15 @@ class ScriptedAgentFaultsTest {
         Json result = next.ask("m2", "two [[say ok]]");
         assertThat(result.text("session_id", session)).isNotEqualTo(session);
         assertThat(agent.lastShown().holdsOnceInOrder("one", "two")).isTrue();
+    }
+
+    @Test
+    void mcpConfig_inAFile_isRead() throws IOException {
+        Path config = Files.writeString(
+                directory.resolve("mcp.json"), "{\"mcpServers\":{\"host\":{\"type\":\"sdk\",\"name\":\"host\"}}}");
+        Contender agent = agent().without("--mcp-config");
+        TestHost host = agent.start("--session-id=" + Contender.newSession(), "--mcp-config=" + config);
+        assertThat(host.labels()).contains("init [\"mcp__host__echo\",\"mcp__host__slow\"]");
     }
 
     @Test

@@ -19,6 +19,9 @@ import java.util.function.Predicate;
 final class HostUnderTest implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(90);
 
+    /** {@code -Dholdfast.it.trace=true} shows what the hosts say while they say it. */
+    private static final boolean TRACED = Boolean.getBoolean("holdfast.it.trace");
+
     private final Process process;
     private final Writer commands;
     private final List<List<String>> lines = new ArrayList<>();
@@ -67,6 +70,9 @@ final class HostUnderTest implements AutoCloseable {
     }
 
     private void take(List<String> line) {
+        if (TRACED) {
+            System.err.println(java.time.LocalTime.now() + " " + String.join(" | ", line));
+        }
         synchronized (lines) {
             lines.add(line);
             lines.notifyAll();

@@ -150,7 +150,7 @@ final class KillIT {
         }
     }
 
-    private static void kill(World world, Victim victim) {
+    static void kill(World world, Victim victim) {
         if (victim != Victim.HOST) {
             assertThat(world.host().agent().destroyForcibly()).isTrue();
         }
