@@ -71,7 +71,7 @@ final class HostUnderTest implements AutoCloseable {
 
     private void take(List<String> line) {
         if (TRACED) {
-            System.err.println(java.time.LocalTime.now() + " " + String.join(" | ", line));
+            System.err.println(java.time.Instant.now() + " " + String.join(" | ", line));
         }
         synchronized (lines) {
             lines.add(line);
