@@ -42,27 +42,27 @@ final class ChatCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        var common = main.common();
-        var name = Common.name(session);
-        return common.shell().terminal() && !common.json() ? typed(common, name) : piped(common, name);
+        var globals = main.globals();
+        var name = GlobalOptions.name(session);
+        return globals.shell().terminal() && !globals.json() ? typed(globals, name) : piped(globals, name);
     }
 
-    private Hosted open(Common common, SessionName name, LiveAnswer live) {
+    private Hosted open(GlobalOptions globals, SessionName name, LiveAnswer live) {
         return Hosted.open(
-                common,
-                common.data(),
+                globals,
+                globals.data(),
                 name,
-                journal -> agent.agent(common.shell(), common.data(), name, journal),
+                journal -> agent.agent(globals.shell(), globals.data(), name, journal),
                 live);
     }
 
     // ---- at the terminal ------------------------------------------------------------------------------------------
 
-    private int typed(Common common, SessionName name) throws IOException {
+    private int typed(GlobalOptions globals, SessionName name) throws IOException {
         try (Terminal terminal = TerminalBuilder.builder().name("holdfast").build()) {
-            var screen = new Screen(terminal.writer(), common.shell().colour(), false);
+            var screen = new Screen(terminal.writer(), globals.shell().colour(), false);
             var live = new LiveAnswer(screen, screen, EventWords::notice, true);
-            try (var hosted = open(common, name, live);
+            try (var hosted = open(globals, name, live);
                     var departure = Departure.ofSystem()) {
                 terminal.handle(Terminal.Signal.INT, signal -> {
                     var unused = hosted.session().interruptAsync();
@@ -141,11 +141,11 @@ final class ChatCommand implements Callable<Integer> {
 
     // ---- through a pipe -------------------------------------------------------------------------------------------
 
-    private int piped(Common common, SessionName name) {
-        var shell = common.shell();
-        var screen = common.screen();
+    private int piped(GlobalOptions globals, SessionName name) {
+        var shell = globals.shell();
+        var screen = globals.screen();
         var live = new LiveAnswer(screen, new Screen(shell.err(), false, false), EventWords::notice, false);
-        try (var hosted = open(common, name, live);
+        try (var hosted = open(globals, name, live);
                 var departure = Departure.watching(() -> {
                     var unused = hosted.session().interruptAsync();
                 })) {
@@ -188,7 +188,7 @@ final class ChatCommand implements Callable<Integer> {
         try {
             return Optional.of(Message.of(line).author(new Author("user", "cli")));
         } catch (IllegalArgumentException e) {
-            var shell = main.common().shell();
+            var shell = main.globals().shell();
             new Screen(new PrintWriter(shell.err(), true), shell.colour(), false)
                     .line(Screen.Style.RED, String.valueOf(e.getMessage()));
             return Optional.empty();
@@ -201,7 +201,7 @@ final class ChatCommand implements Callable<Integer> {
         if (!(Waiting.on(CompletableFuture.anyOf(end, leaving)) instanceof Reply reply)) {
             return false;
         }
-        var shell = main.common().shell();
+        var shell = main.globals().shell();
         if (screen.json()) {
             screen.object(RunCommand.members(session, reply, false));
         } else if (!shell.terminal()) {

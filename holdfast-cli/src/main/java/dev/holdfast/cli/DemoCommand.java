@@ -70,10 +70,10 @@ final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        var common = main.common();
-        var screen = common.screen();
-        Path data = common.namedData().isPresent() ? common.data() : Files.createTempDirectory("holdfast-demo-");
-        common.logNowhere();
+        var globals = main.globals();
+        var screen = globals.screen();
+        Path data = globals.namedData().isPresent() ? globals.data() : Files.createTempDirectory("holdfast-demo-");
+        globals.logNowhere();
         var name = freeName(data);
         Path place = place(data, name);
         var script = ScriptedAgent.worst()
@@ -87,7 +87,7 @@ final class DemoCommand implements Callable<Integer> {
         stage.opening(data, name);
         try (var departure = Departure.atOnce();
                 var hosted = Hosted.open(
-                        common,
+                        globals,
                         data,
                         name,
                         journal -> AgentOptions.scripted(script, data, name).tools(desk),

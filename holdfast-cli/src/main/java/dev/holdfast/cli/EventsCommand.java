@@ -39,14 +39,14 @@ final class EventsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        var common = main.common();
-        common.logNowhere();
-        var screen = common.screen();
-        var name = Common.name(session);
+        var globals = main.globals();
+        globals.logNowhere();
+        var screen = globals.screen();
+        var name = GlobalOptions.name(session);
         if (after < 0) {
             throw new CommandFailed(Exit.USAGE, "usage", "--after " + after + " is negative; 0 lists all events");
         }
-        try (var store = SqliteJournal.readOnly(common.data())) {
+        try (var store = SqliteJournal.readOnly(globals.data())) {
             ShowCommand.known(name, store);
             long seen = print(name, after, store, screen);
             if (!follow) {

@@ -48,18 +48,18 @@ final class Hosted implements AutoCloseable {
 
     /** Takes the data directory and takes the session up, or begins it. */
     static Hosted open(
-            Common common,
+            GlobalOptions globals,
             Path data,
             SessionName name,
             Function<SqliteJournal, ClaudeCodeAgent> agent,
             LiveAnswer live) {
-        common.logNowhere();
+        globals.logNowhere();
         var journal = SqliteJournal.at(data);
         Holdfast host;
         ClaudeCodeAgent chosen;
         long seen;
         try {
-            common.logInto(data);
+            globals.logInto(data);
             seen = Waiting.on(journal.session(name)).map(SessionSummary::seq).orElse(0L);
             chosen = agent.apply(journal);
             host = Holdfast.open(journal, Options.standard());

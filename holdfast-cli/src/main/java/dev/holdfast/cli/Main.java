@@ -46,10 +46,10 @@ final class Main implements Callable<Integer> {
     private CommandSpec spec;
 
     @Mixin
-    private final Common common;
+    private final GlobalOptions globals;
 
     Main(Shell shell) {
-        this.common = new Common(shell);
+        this.globals = new GlobalOptions(shell);
     }
 
     public static void main(String[] args) {
@@ -70,31 +70,31 @@ final class Main implements Callable<Integer> {
                 .usageMessage()
                 .exitCodeListHeading("%nExit codes:%n")
                 .exitCodeList(EXIT_CODES);
-        line.setParameterExceptionHandler((problem, given) -> misused(shell, main.common, problem));
-        line.setExecutionExceptionHandler((failure, command, parsed) -> failed(shell, main.common, failure));
+        line.setParameterExceptionHandler((problem, given) -> misused(shell, main.globals, problem));
+        line.setExecutionExceptionHandler((failure, command, parsed) -> failed(shell, main.globals, failure));
         int exit = line.execute(args);
         shell.out().flush();
         shell.err().flush();
         return exit;
     }
 
-    Common common() {
-        return common;
+    GlobalOptions globals() {
+        return globals;
     }
 
     @Override
     public Integer call() {
-        spec.commandLine().usage(common.shell().err());
+        spec.commandLine().usage(globals.shell().err());
         return Exit.USAGE;
     }
 
-    private static int misused(Shell shell, Common common, ParameterException problem) {
+    private static int misused(Shell shell, GlobalOptions globals, ParameterException problem) {
         String name = problem.getCommandLine().getCommandSpec().qualifiedName();
-        tell(shell, common, Exit.USAGE, "usage", problem.getMessage() + "\nTry '" + name + " --help'.");
+        tell(shell, globals, Exit.USAGE, "usage", problem.getMessage() + "\nTry '" + name + " --help'.");
         return Exit.USAGE;
     }
 
-    private static int failed(Shell shell, Common common, Exception failure) {
+    private static int failed(Shell shell, GlobalOptions globals, Exception failure) {
         int exit = Exit.UNEXPECTED;
         String problem = "unexpected";
         String message = String.valueOf(failure.getMessage());
@@ -118,16 +118,16 @@ final class Main implements Callable<Integer> {
             default -> {
                 LoggerFactory.getLogger(Main.class).error("a command failed unexpectedly", failure);
                 message = "unexpected: " + failure + "; this is a defect of Holdfast"
-                        + common.log().map(file -> ", its trace is in " + file).orElse("");
+                        + globals.log().map(file -> ", its trace is in " + file).orElse("");
             }
         }
-        tell(shell, common, exit, problem, message);
+        tell(shell, globals, exit, problem, message);
         return exit;
     }
 
-    private static void tell(Shell shell, Common common, int exit, String problem, String message) {
-        var screen = new Screen(shell.err(), shell.colour(), common.json());
-        if (common.json()) {
+    private static void tell(Shell shell, GlobalOptions globals, int exit, String problem, String message) {
+        var screen = new Screen(shell.err(), shell.colour(), globals.json());
+        if (globals.json()) {
             screen.object(Map.of("error", Map.of("code", exit, "problem", problem, "message", message)));
         } else {
             screen.line(screen.styled(Screen.Style.RED, "holdfast: ") + TerminalText.safe(message));

@@ -24,11 +24,11 @@ final class PsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        var common = main.common();
-        common.logNowhere();
-        var screen = common.screen();
+        var globals = main.globals();
+        globals.logNowhere();
+        var screen = globals.screen();
         List<SessionSummary> sessions;
-        try (var store = SqliteJournal.readOnly(common.data())) {
+        try (var store = SqliteJournal.readOnly(globals.data())) {
             sessions = all(store);
         }
         if (screen.json()) {
@@ -36,7 +36,7 @@ final class PsCommand implements Callable<Integer> {
             return Exit.OK;
         }
         if (sessions.isEmpty()) {
-            screen.line(Screen.Style.PLAIN, "No sessions in " + common.data() + ". Try: holdfast chat NAME");
+            screen.line(Screen.Style.PLAIN, "No sessions in " + globals.data() + ". Try: holdfast chat NAME");
             return Exit.OK;
         }
         int width = Math.max(

@@ -55,15 +55,15 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        var common = main.common();
-        var shell = common.shell();
-        var name = Common.name(session);
+        var globals = main.globals();
+        var shell = globals.shell();
+        var name = GlobalOptions.name(session);
         var message = message();
-        var screen = common.screen();
+        var screen = globals.screen();
         var errors = new Screen(shell.err(), shell.colour(), false);
-        var live = new LiveAnswer(screen, errors, EventWords::notice, shell.terminal() && !common.json());
+        var live = new LiveAnswer(screen, errors, EventWords::notice, shell.terminal() && !globals.json());
         try (var hosted = Hosted.open(
-                common, common.data(), name, journal -> agent.agent(shell, common.data(), name, journal), live)) {
+                globals, globals.data(), name, journal -> agent.agent(shell, globals.data(), name, journal), live)) {
             var interrupted = new AtomicBoolean();
             try (var departure = Departure.watching(() -> {
                 interrupted.set(true);
@@ -112,7 +112,7 @@ final class RunCommand implements Callable<Integer> {
             screen.line(Screen.Style.PLAIN, reply.text().stripTrailing());
         }
         if (reply.outcome() != Outcome.ANSWERED && (!streamed || duplicate)) {
-            var errors = new Screen(main.common().shell().err(), false, false);
+            var errors = new Screen(main.globals().shell().err(), false, false);
             errors.line(
                     Screen.Style.PLAIN,
                     "holdfast: message " + reply.number() + " " + EventWords.ending(reply.outcome(), reply.detail()));

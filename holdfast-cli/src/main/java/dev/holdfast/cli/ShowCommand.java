@@ -28,11 +28,11 @@ final class ShowCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        var common = main.common();
-        common.logNowhere();
-        var screen = common.screen();
-        var name = Common.name(session);
-        try (var store = SqliteJournal.readOnly(common.data())) {
+        var globals = main.globals();
+        globals.logNowhere();
+        var screen = globals.screen();
+        var name = GlobalOptions.name(session);
+        try (var store = SqliteJournal.readOnly(globals.data())) {
             var summary = known(name, store);
             var history = History.last(Math.max(0, last), name, store);
             if (screen.json()) {

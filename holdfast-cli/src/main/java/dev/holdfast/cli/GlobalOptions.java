@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
 /** What every subcommand takes and shares: options, the data directory, the screen, the log. */
-final class Common {
+final class GlobalOptions {
     private final Shell shell;
     private Optional<Path> log = Optional.empty();
 
@@ -30,7 +30,7 @@ final class Common {
     @Option(names = "--json", scope = ScopeType.INHERIT, description = "For programs: one JSON object a line.")
     private boolean json;
 
-    Common(Shell shell) {
+    GlobalOptions(Shell shell) {
         this.shell = shell;
     }
 
