@@ -38,7 +38,7 @@ run_maven() {
     fi
     (cd "$root" && JAVA_HOME=$jdk \
         MAVEN_OPTS="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow ${MAVEN_OPTS:-}" \
-        mvn "$@")
+        mvn -Dstyle.color=never "$@")
 }
 
 # newer_than STAMP: true when the stamp is missing, or any main source, resource or pom is newer than it. Folders count

@@ -13,8 +13,12 @@ module dev.holdfast.cli {
     requires info.picocli;
     requires org.jline;
     requires org.slf4j;
+    requires ch.qos.logback.core;
+    requires tools.jackson.databind;
     requires static org.jspecify;
 
     opens dev.holdfast.cli to
-            info.picocli;
+            info.picocli,
+            dev.holdfast.runtime,
+            tools.jackson.databind;
 }

@@ -7,6 +7,7 @@ module dev.holdfast.core {
     requires transitive dev.holdfast;
 
     exports dev.holdfast.core to
+            dev.holdfast.cli,
             dev.holdfast.runtime,
             dev.holdfast.testkit;
 

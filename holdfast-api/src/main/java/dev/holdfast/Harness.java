@@ -1,5 +1,7 @@
 package dev.holdfast;
 
+import java.nio.file.Path;
+
 /**
  * An adapter for one kind of agent. Stateless and thread-safe: all that belongs to a running agent is in the
  * {@link Attachment}. A harness loads without its agent installed; a missing one is reported at first use (HN-12).
@@ -14,4 +16,12 @@ public interface Harness {
      * @param sink takes what the agent does; may be called from any thread, also before this method returns
      */
     Attachment attach(Launch launch, ReportSink sink);
+
+    /**
+     * Lets go of what attachments with this home shared (threads, helper processes), once a host has ended all of them.
+     * May block for as long as their processes take to end.
+     *
+     * @param home as in {@link Launch#home}
+     */
+    default void release(Path home) {}
 }

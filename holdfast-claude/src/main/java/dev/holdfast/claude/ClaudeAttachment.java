@@ -176,7 +176,7 @@ final class ClaudeAttachment implements Attachment {
             }
         } catch (CannotStart e) {
             failed = String.valueOf(e.getMessage());
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             failed = "asking what the agent has failed: " + e;
         }
         String problem = failed;
@@ -239,7 +239,7 @@ final class ClaudeAttachment implements Attachment {
             serially(() -> spawned(begun, process));
         } catch (CannotStart e) {
             serially(() -> end(String.valueOf(e.getMessage()), e.fatal(), ""));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             serially(() -> end("starting the agent failed: " + e, "", ""));
         }
     }
@@ -486,7 +486,7 @@ final class ClaudeAttachment implements Attachment {
     private void guarded(Runnable what) {
         try {
             what.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.error("the attachment of session {} broke; so far: {}", launch.session(), track, e);
             report(new Report.Noticed("broken", e + "; so far: " + track));
             fail(new StartTrouble("", "the harness met something it cannot handle: " + e));
@@ -527,8 +527,8 @@ final class ClaudeAttachment implements Attachment {
                 new LinkedHashSet<>(agent.builtinTools()),
                 ClaudeAttachment.this::frame,
                 ClaudeAttachment.this::report);
-        private final Conversation conversation =
-                new Conversation(deadlines, ClaudeAttachment.this::report, background::nanoTime);
+        private final Conversation conversation = new Conversation(
+                deadlines, !agent.builtinTools().isEmpty(), ClaudeAttachment.this::report, background::nanoTime);
         private final Interrupts interrupts = new Interrupts(
                 connection.control(),
                 conversation,

@@ -5,6 +5,7 @@ import dev.holdfast.Harness;
 import dev.holdfast.Launch;
 import dev.holdfast.ReportSink;
 import dev.holdfast.process.ChildSpec;
+import java.nio.file.Path;
 
 /** Makes attachments of one agent description. Thread-safe. Closing ends every process it started. */
 final class ClaudeHarness implements Harness, AutoCloseable {
@@ -27,6 +28,11 @@ final class ClaudeHarness implements Harness, AutoCloseable {
     public Attachment attach(Launch launch, ReportSink sink) {
         var place = new AgentPlace(agent, launch, System.getenv(), codec);
         return new ClaudeAttachment(agent, launch, place, source, gate, background, codec, sink);
+    }
+
+    @Override
+    public void release(Path home) {
+        source.release(home);
     }
 
     @Override

@@ -23,15 +23,22 @@ final class Conversation {
     private final CostMeter cost = new CostMeter();
     private final Set<String> unacknowledged = new LinkedHashSet<>();
     private final Set<String> noticesTold = new LinkedHashSet<>();
+    private final boolean startsTurnsItself;
     private boolean announcesStates;
     private boolean busy;
+
+    /** The one line told while the agent rested: a turn that begins now is its turn. Empty for none. */
+    private String onlyLine = "";
+
     private boolean landedSinceResult;
     private boolean skippedLine;
     private String repeated = "";
     private String answerId = "";
     private String assistantError = "";
 
-    Conversation(Deadlines deadlines, Consumer<Report> reports, LongSupplier clock) {
+    /** @param startsTurnsItself whether the agent has tools of its own whose work can wake it */
+    Conversation(Deadlines deadlines, boolean startsTurnsItself, Consumer<Report> reports, LongSupplier clock) {
+        this.startsTurnsItself = startsTurnsItself;
         this.reports = reports;
         this.clock = clock;
         this.vigil = new Vigil(deadlines);
@@ -60,6 +67,8 @@ final class Conversation {
 
     void told(DeliveryId id) {
         unacknowledged.add(id.toString());
+        boolean only = announcesStates && !busy && !startsTurnsItself && unacknowledged.size() == 1;
+        onlyLine = only ? id.toString() : "";
         vigil.told(clock.getAsLong());
     }
 
@@ -112,6 +121,8 @@ final class Conversation {
             busy = true;
             reports.accept(new Report.Busy());
         }
+        landed(onlyLine); // an older agent acknowledges it only behind its first words, too late for an interrupt
+        onlyLine = "";
     }
 
     private void assistant(Frame.Assistant frame) {
@@ -162,6 +173,7 @@ final class Conversation {
 
     private void rest() {
         busy = false;
+        skippedLine = false; // it belonged to what is over
         vigil.quiet();
         if (!unacknowledged.isEmpty()) {
             vigil.told(clock.getAsLong());

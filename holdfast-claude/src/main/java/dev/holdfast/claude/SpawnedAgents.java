@@ -32,8 +32,8 @@ final class SpawnedAgents implements AgentProcess.Source, AutoCloseable {
 
     private final ConcurrentHashMap<Path, Spawner> spawners = new ConcurrentHashMap<>();
 
-    private static Path runDirectory(Launch launch) {
-        return launch.home().resolve("run").toAbsolutePath().normalize();
+    private static Path runDirectory(Path home) {
+        return home.resolve("run").toAbsolutePath().normalize();
     }
 
     private static Marker marker(Launch launch) {
@@ -44,7 +44,8 @@ final class SpawnedAgents implements AgentProcess.Source, AutoCloseable {
     public Optional<String> endOlder(Launch launch) {
         Marker own = marker(launch);
         try {
-            Reaped reaped = new Reaper(runDirectory(launch)).reap(other -> other.isOlderThan(own), Ladder.standard());
+            Reaped reaped =
+                    new Reaper(runDirectory(launch.home())).reap(other -> other.isOlderThan(own), Ladder.standard());
             if (reaped.allDead()) {
                 return Optional.empty();
             }
@@ -58,7 +59,7 @@ final class SpawnedAgents implements AgentProcess.Source, AutoCloseable {
     @Override
     public AgentProcess start(AgentProcess.Command command, Launch launch, AgentProcess.Listener listener) {
         try {
-            Spawner spawner = spawners.computeIfAbsent(runDirectory(launch), Spawner::open);
+            Spawner spawner = spawners.computeIfAbsent(runDirectory(launch.home()), Spawner::open);
             ChildSpec spec =
                     ChildSpec.of(command.words(), command.workingDirectory(), command.environment(), marker(launch));
             Ear ear = new Ear(listener);
@@ -67,6 +68,14 @@ final class SpawnedAgents implements AgentProcess.Source, AutoCloseable {
             boolean missing =
                     e.reason() == SpawnFailed.Reason.NOT_FOUND || e.reason() == SpawnFailed.Reason.NOT_EXECUTABLE;
             throw new AgentProcess.CannotStart(missing ? "not_found" : "", String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Ends what runs for this home; a later start opens a spawner of its own. */
+    void release(Path home) {
+        Spawner spawner = spawners.remove(runDirectory(home));
+        if (spawner != null) {
+            spawner.close();
         }
     }
 

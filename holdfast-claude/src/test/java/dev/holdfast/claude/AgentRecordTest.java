@@ -79,7 +79,7 @@ class AgentRecordTest {
         var record = record("plain", version);
         var known = ask(record, List.of(mark(1, 1, uuidOf(record, "assistant", "answer 1")), mark(2, 2, "nowhere")));
         assertThat(known.coversTurn()).isEqualTo(1);
-        assertThat(known.askedNext()).hasSize(1);
+        assertThat(known.askedNext()).containsExactly(id(2));
     }
 
     @ParameterizedTest

@@ -353,7 +353,7 @@ class ClaudeAttachmentTest {
         agent.answers("a1", "hello");
         agent.result("hello", "0.75");
         agent.state("idle");
-        assertThat(names()).containsExactly("Known", "Started", "Verified", "Busy", "Text", "Landed", "Result", "Idle");
+        assertThat(names()).containsExactly("Known", "Started", "Verified", "Busy", "Landed", "Text", "Result", "Idle");
         assertThat(only(Report.Landed.class).id()).isEqualTo(M1);
         var result = only(Report.Result.class).result();
         assertThat(result.ending()).isEqualTo(TurnResult.Ending.ANSWERED);
@@ -362,6 +362,32 @@ class ClaudeAttachmentTest {
         assertThat(result.requestId()).isEqualTo("r");
         assertThat(result.usage().costMicros()).hasValue(250_000);
         assertThat(result.usage().inputTokens()).isEqualTo(3);
+    }
+
+    @Test
+    @Tag("TN-14")
+    void turn_ofTheOnlyLineOfARestingAgent_showsItsLanding() {
+        var agent = ready();
+        tell(1);
+        agent.state("running");
+        assertThat(reports.of(Report.Landed.class)).isEmpty();
+        agent.init("mcp__host__echo", "mcp__host__slow");
+        assertThat(only(Report.Landed.class).id()).isEqualTo(M1);
+        agent.replays(id(1));
+        only(Report.Landed.class);
+    }
+
+    @Test
+    @Tag("TN-14")
+    @Tag("TN-15")
+    void turn_withTwoLinesTold_showsNoLandingByItself() {
+        var agent = ready();
+        tell(1);
+        tell(2);
+        works(agent);
+        assertThat(reports.of(Report.Landed.class)).isEmpty();
+        agent.replays(id(2));
+        assertThat(only(Report.Landed.class).id().toString()).isEqualTo(id(2));
     }
 
     @ParameterizedTest

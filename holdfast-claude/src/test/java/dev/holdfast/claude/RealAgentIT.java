@@ -279,9 +279,9 @@ class RealAgentIT {
                 first.reports().of(Report.Result.class).getLast().result().answerId());
         assertThat(result).isNotNull();
         var second = live(agent, session, List.of(mark1, mark2), m2);
-        boolean kept = second.known().coversTurn() == 2;
-        assertThat(second.known().present().contains(m2)).isEqualTo(kept);
-        second.turn(kept ? id() : m2, kept ? "THREE" : "TWO");
+        boolean there = second.known().present().contains(m2);
+        assertThat(there || second.known().coversTurn() == 1).isTrue();
+        second.turn(there ? id() : m2, there ? "THREE" : "TWO");
         assertThat(times(api.lastConversation(), "TWO")).isEqualTo(1);
         second.stop();
     }

@@ -1,37 +1,151 @@
 package dev.holdfast.cli;
 
+import dev.holdfast.AgentUnavailable;
+import dev.holdfast.HoldfastException;
+import dev.holdfast.JournalException;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.concurrent.Callable;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** The {@code holdfast} command; without a subcommand it prints its usage. */
 @Command(
         name = "holdfast",
-        description = "Keeps coding agents on the line.",
+        description = "Keeps coding agents on the line: durable sessions, every message exactly once.",
         mixinStandardHelpOptions = true,
-        versionProvider = Main.BuiltVersion.class)
+        scope = CommandLine.ScopeType.INHERIT,
+        versionProvider = Main.BuiltVersion.class,
+        synopsisSubcommandLabel = "COMMAND",
+        sortOptions = false,
+        subcommands = {
+            DemoCommand.class,
+            RunCommand.class,
+            ChatCommand.class,
+            PsCommand.class,
+            ShowCommand.class,
+            EventsCommand.class,
+            CompletionCommand.class
+        })
 final class Main implements Callable<Integer> {
+    private static final Map<String, String> EXIT_CODES = exitCodes();
+
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli before call()
     private CommandSpec spec;
 
+    @Mixin
+    private final Common common;
+
+    Main(Shell shell) {
+        this.common = new Common(shell);
+    }
+
     public static void main(String[] args) {
-        System.exit(new CommandLine(new Main()).execute(args));
+        System.exit(run(Shell.ofProcess(), args));
+    }
+
+    /** Runs one command and gives its exit code. */
+    static int run(Shell shell, String... args) {
+        var main = new Main(shell);
+        var line = new CommandLine(main);
+        line.setOut(shell.out());
+        line.setErr(shell.err());
+        line.setUsageHelpAutoWidth(shell.terminal());
+        line.setColorScheme(CommandLine.Help.defaultColorScheme(
+                shell.colour() ? CommandLine.Help.Ansi.ON : CommandLine.Help.Ansi.OFF));
+        line.setCaseInsensitiveEnumValuesAllowed(true);
+        line.getCommandSpec()
+                .usageMessage()
+                .exitCodeListHeading("%nExit codes:%n")
+                .exitCodeList(EXIT_CODES);
+        line.setParameterExceptionHandler((problem, given) -> misused(shell, main.common, problem));
+        line.setExecutionExceptionHandler((failure, command, parsed) -> failed(shell, main.common, failure));
+        int exit = line.execute(args);
+        shell.out().flush();
+        shell.err().flush();
+        return exit;
+    }
+
+    Common common() {
+        return common;
     }
 
     @Override
     public Integer call() {
-        spec.commandLine().usage(spec.commandLine().getOut());
-        return CommandLine.ExitCode.USAGE;
+        spec.commandLine().usage(common.shell().err());
+        return Exit.USAGE;
+    }
+
+    private static int misused(Shell shell, Common common, ParameterException problem) {
+        String name = problem.getCommandLine().getCommandSpec().qualifiedName();
+        tell(shell, common, Exit.USAGE, "usage", problem.getMessage() + "\nTry '" + name + " --help'.");
+        return Exit.USAGE;
+    }
+
+    private static int failed(Shell shell, Common common, Exception failure) {
+        int exit = Exit.UNEXPECTED;
+        String problem = "unexpected";
+        String message = String.valueOf(failure.getMessage());
+        switch (failure) {
+            case CommandFailed e -> {
+                exit = e.exit();
+                problem = e.problem();
+            }
+            case JournalException e -> {
+                exit = e.problem() == JournalException.Problem.UNKNOWN_SESSION ? Exit.SESSION : Exit.STORE;
+                problem = e.problem().name().toLowerCase(java.util.Locale.ROOT);
+            }
+            case AgentUnavailable e -> {
+                exit = Exit.AGENT_UNAVAILABLE;
+                problem = e.reason();
+            }
+            case HoldfastException e -> {
+                exit = Exit.SESSION;
+                problem = "session";
+            }
+            default -> {
+                LoggerFactory.getLogger(Main.class).error("a command failed unexpectedly", failure);
+                message = "unexpected: " + failure + "; this is a defect of Holdfast"
+                        + common.log().map(file -> ", its trace is in " + file).orElse("");
+            }
+        }
+        tell(shell, common, exit, problem, message);
+        return exit;
+    }
+
+    private static void tell(Shell shell, Common common, int exit, String problem, String message) {
+        var screen = new Screen(shell.err(), shell.colour(), common.json());
+        if (common.json()) {
+            screen.object(Map.of("error", Map.of("code", exit, "problem", problem, "message", message)));
+        } else {
+            screen.line(screen.styled(Screen.Style.RED, "holdfast: ") + TerminalText.safe(message));
+        }
+    }
+
+    private static Map<String, String> exitCodes() {
+        var codes = new java.util.LinkedHashMap<String, String>();
+        codes.put("0", "done");
+        codes.put("1", "the turn failed, was interrupted, or hit a limit; a promise of the demo was broken");
+        codes.put("2", "wrong usage, or a value that is not allowed");
+        codes.put("3", "the store: in use, not there, damaged, read-only, full disk, newer format");
+        codes.put("4", "the agent cannot run here: not found, not logged in, wrong version");
+        codes.put("5", "the session: unknown, parked, full or closed");
+        codes.put("70", "a defect of Holdfast; its trace is in holdfast.log in the data directory");
+        codes.put("130", "ended by Ctrl-C");
+        codes.put("143", "ended by SIGTERM");
+        return codes;
     }
 
     /** The version this jar was built as. */

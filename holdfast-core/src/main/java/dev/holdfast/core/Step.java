@@ -21,6 +21,9 @@ import java.util.TreeMap;
 /**
  * One decision: takes an input, then advances until nothing more follows. Emitting an event applies it at once to the
  * working state, so that later rules of the same decision see it. Used once, by one thread.
+ *
+ * <p>Longer than the house's bound on purpose: its rules share one working state and are read together; apart they would
+ * hide from each other what a decision has done so far.
  */
 final class Step {
     private final Limits limits;
@@ -345,7 +348,9 @@ final class Step {
     private void breached(String what) {
         if (what.equals("interrupt")) {
             stop(StopMode.BUSY);
-        } else if (live.stage == AgentStage.READY && !written()) {
+        } else if (live.stage != AgentStage.READY) {
+            note(new Event.Noticed("deadline", what)); // its end follows; a start that landed nothing costs no message
+        } else if (!written()) {
             note(new Event.Noticed("deadline", what + ", outside of any turn of ours"));
             stop(StopMode.BUSY); // no turn of ours is at fault; an open one is told to the next incarnation
         } else if (durable.turn().filter(t -> t.stage() != TurnStage.ENDING).isPresent()) {

@@ -78,14 +78,17 @@ class DeadlineTest extends CoreScenario {
 
     @Test
     @Tag("TN-04")
-    void breach_ofTheStart_settlesTheTurn() {
+    void breach_ofTheStart_costsTheMessageNothing() {
         session.message();
         session.slotGranted();
         session.known(dev.holdfast.Knowledge.nothing());
         session.breached("start");
-        assertThat(session.outcome(1)).contains(Outcome.FAILED);
         session.ended("the start did not finish", "");
         assertThat(session.live().stage()).isEqualTo(AgentStage.DOWN);
+        assertThat(session.outcome(1)).isEmpty();
+        session.tickDue();
+        session.up();
+        assertThat(session.told()).isPresent();
     }
 
     @Test

@@ -43,7 +43,8 @@ public final class SqliteReader implements JournalReader {
     static SqliteReader open(Path directory) {
         if (!Files.exists(DataDirectory.database(directory))) {
             throw new JournalException(
-                    Problem.NOT_FOUND, "there is no store in " + directory + "; a host that runs there creates it");
+                    Problem.NOT_FOUND,
+                    "there is no store in " + directory + "; the first session that is opened there creates it");
         }
         return new SqliteReader(directory);
     }

@@ -31,7 +31,11 @@ public final class Child {
         this.diesWithHost = diesWithHost;
     }
 
-    /** Takes charge of a started process; its four threads run when this returns. */
+    /**
+     * Takes charge of a started process; its four threads run when this returns.
+     *
+     * @throws OutOfMemoryError if there are no threads to be had; then the listener hears nothing more
+     */
     static Child begin(
             Process process,
             ProcessIdentity id,
@@ -39,7 +43,8 @@ public final class Child {
             Launch launch,
             RunFile runFile,
             ChildListener listener,
-            Spawner spawner) {
+            Spawner spawner,
+            Runnable forget) {
         Platform platform = spawner.platform();
         String name = "child " + id.pid() + " of session " + spec.marker().session();
         InputQueue input = new InputQueue(process.getOutputStream(), spec.inputLimit(), name);
@@ -48,16 +53,32 @@ public final class Child {
         CountDownLatch stdout = new CountDownLatch(1);
         Delivery delivery = new Delivery(listener, name);
         Keeper.Ward ward = new Keeper.Ward(
-                process, id, spec.marker(), launch.ownSession(), runFile, input, stderr, pipes, stdout, delivery);
+                process,
+                id,
+                spec.marker(),
+                launch.ownSession(),
+                runFile,
+                input,
+                stderr,
+                pipes,
+                stdout,
+                delivery,
+                forget);
         Keeper keeper = new Keeper(ward, spawner.table(), spawner.censuses(), spawner.signals(), platform);
         Child child = new Child(ward, keeper, spawner.signals(), launch.diesWithHost());
 
         String threads = "holdfast-" + threadLabel(spec.marker().session()) + "-" + id.pid();
-        platform.thread(threads + "-stdout", () -> child.readOutput(spec.lineLimit()))
-                .start();
-        platform.thread(threads + "-stderr", child::drainStderr).start();
-        platform.thread(threads + "-stdin", input).start();
-        platform.thread(threads + "-keeper", keeper).start();
+        try {
+            platform.thread(threads + "-stdout", () -> child.readOutput(spec.lineLimit()))
+                    .start();
+            platform.thread(threads + "-stderr", child::drainStderr).start();
+            platform.thread(threads + "-stdin", input).start();
+            platform.thread(threads + "-keeper", keeper).start();
+        } catch (OutOfMemoryError e) {
+            delivery.mute();
+            input.childGone("there are no threads to serve it");
+            throw e;
+        }
         return child;
     }
 

@@ -13,7 +13,7 @@ import java.util.TreeSet;
  *     {@code PATH} of {@code environment}
  * @param workingDirectory an existing directory
  * @param environment the child's whole environment apart from the marker; nothing of this JVM's is added (HS-09)
- * @param marker whose child it is (HS-21)
+ * @param marker whose child it is (HS-21); no two children of a spawner have the same at a time
  * @param lineLimit the longest line of stdout in bytes; a longer one is skipped (HS-10)
  * @param stderrTail how many bytes of the end of stderr are kept (HS-11)
  * @param inputLimit how many bytes may wait to be written to stdin, for ordinary lines and for urgent ones each (HS-11)

@@ -41,6 +41,11 @@ final class Delivery implements LineFramer.Sink {
         output(() -> listener.partialLine(rest));
     }
 
+    /** Nothing more of the output is told. */
+    void mute() {
+        outputOver = true;
+    }
+
     void endOfOutput() {
         output(listener::endOfOutput);
     }

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * A small shell that outlives this JVM by some seconds when it dies without a word, and ends what the spawner had started
  * with {@link ChildSpec#dieWithHost()}: grandchildren too, in sessions of their own too, which the kernel's death signal
  * does not reach (HS-08). It waits on its stdin; the end of that without a farewell means that the JVM is gone. Then each
- * process whose environment carries the spawner's name gets TERM and CONT at once, and KILL after 4 to 6 s (HS-22). All is
+ * process whose environment carries the spawner's name gets TERM and CONT at once, and KILL after 4 to 5 s (HS-22). All is
  * over within 10 s. Started with the first child that needs it, and again if it has ended. Owned by the spawn thread.
  */
 final class HostGuard {
@@ -30,7 +31,7 @@ final class HostGuard {
     private static final String FAREWELL = "done\n";
     private static final long END_SECONDS = 5;
 
-    /** Rounds of about 0.2 s: TERM to what is new in each, KILL from the 20th to what had its TERM before. */
+    /** About five looks a second: TERM to what is new in each; KILL after 4 to 5 s to what had its TERM in an earlier one. */
     private static final String SCRIPT = """
             trap '' HUP INT TERM
             name=$1
@@ -40,18 +41,22 @@ final class HostGuard {
                     while IFS=/ read -r _ _ pid _; do echo "$pid"; done
             }
             seen=' '
-            round=0
-            while [ "$round" -lt 36 ]; do
+            up() { read -r up _ < /proc/uptime; up=${up%.*}; }
+            up
+            start=$up
+            age=0
+            while [ "$age" -lt 9 ]; do
                 alive=$(carriers)
                 [ -z "$alive" ] && exit 0
                 for pid in $alive; do
                     case $seen in
-                        *" $pid "*) [ "$round" -ge 20 ] && kill -s KILL "$pid" ;;
+                        *" $pid "*) [ "$age" -ge 5 ] && kill -s KILL "$pid" ;;
                         *) seen="$seen$pid "; kill -s TERM "$pid"; kill -s CONT "$pid" ;;
                     esac
                 done
                 sleep 0.2
-                round=$((round + 1))
+                up
+                age=$((up - start))
             done
             exit 1
             """;
@@ -69,8 +74,11 @@ final class HostGuard {
     static boolean isPossible() {
         return LinuxProcessTable.isAvailable()
                 && Files.isExecutable(SHELL)
-                && HostTools.find("grep", HostTools.usualEnvironment(), Path.of("/"))
-                        .isPresent();
+                && Stream.of("grep", "sleep").allMatch(HostGuard::isThere);
+    }
+
+    private static boolean isThere(String tool) {
+        return HostTools.find(tool, HostTools.usualEnvironment(), Path.of("/")).isPresent();
     }
 
     /** Sees to it that the guard runs. A guard that cannot be started is logged; the child is started all the same. */

@@ -147,6 +147,8 @@ final class InputQueue implements Runnable {
             }
         } catch (IOException e) {
             childGone("its stdin is closed (" + e.getMessage() + ")");
+        } catch (OutOfMemoryError e) {
+            childGone("a line may have been written in part, for want of memory");
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.holdfast.process;
 
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -30,7 +31,12 @@ final class Keeper implements Runnable {
     /** Output that does not end by itself this soon after the exit is held by something left behind. */
     private static final Duration PROMPT_END = Duration.ofMillis(100);
 
-    /** The part of a child that its keeper works on. */
+    /**
+     * The part of a child that its keeper works on.
+     *
+     * @param openPipes stdout and stderr as far as they have not ended
+     * @param forget frees the child's marker; run before anybody is told that the child is gone
+     */
     record Ward(
             Process process,
             ProcessIdentity id,
@@ -41,7 +47,8 @@ final class Keeper implements Runnable {
             StderrTail stderr,
             CountDownLatch openPipes,
             CountDownLatch openStdout,
-            Delivery delivery) {}
+            Delivery delivery,
+            Runnable forget) {}
 
     private final Ward ward;
     private final ProcessTable table;
@@ -98,8 +105,30 @@ final class Keeper implements Runnable {
             Swept swept = sweep.finish();
             report(new Stopped(Optional.of(ended), steps, swept));
         } catch (RuntimeException | Error e) {
-            LOG.error("keeping child {} failed", ward.id(), e);
+            LOG.error("keeping child {} failed; it is ended", ward.id(), e);
+            endUnkept();
+            ward.forget().run();
             gone.completeExceptionally(e);
+        }
+    }
+
+    /** After a failure of this thread: no child stays behind without a keeper, and its end is told all the same. */
+    private void endUnkept() {
+        try {
+            signals.send(ChildSignal.TERM, List.of(ward.id()));
+            if (!exitsWithin(Ladder.urgent().termWait())) {
+                signals.send(ChildSignal.KILL, List.of(ward.id()));
+                awaitUninterruptibly();
+            }
+            ward.input().childGone("its keeper failed");
+            ward.delivery()
+                    .ended(new Ended(
+                            ward.process().exitValue(),
+                            ward.stderr().text(),
+                            ward.stderr().total(),
+                            false));
+        } catch (RuntimeException | Error e) {
+            LOG.error("ending child {} failed", ward.id(), e);
         }
     }
 
@@ -109,6 +138,7 @@ final class Keeper implements Runnable {
             ward.runFile().remove();
         }
         Stopped complete = new Stopped(stopped.ended(), steps, stopped.leftovers());
+        ward.forget().run();
         ward.delivery().gone(complete);
         gone.complete(complete);
     }
@@ -203,9 +233,12 @@ final class Keeper implements Runnable {
     }
 
     private void rememberDescendants() {
-        Census census = censuses.take();
-        descendants.addAll(tree(census, List.of(ward.id())));
-        descendants.remove(ward.id());
+        try {
+            descendants.addAll(tree(censuses.take(), List.of(ward.id())));
+            descendants.remove(ward.id());
+        } catch (UncheckedIOException e) {
+            LOG.warn("the descendants of child {} cannot be looked at; its marker must do", ward.id(), e);
+        }
     }
 
     private Set<ProcessIdentity> tree(Census census, List<ProcessIdentity> more) {

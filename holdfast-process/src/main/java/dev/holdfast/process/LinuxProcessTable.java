@@ -3,6 +3,7 @@ package dev.holdfast.process;
 import java.io.File;
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,8 +14,9 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Processes as {@code /proc} shows them. A pid may vanish between any two reads; every such case counts as dead. Files
- * are read through streams that an interrupt of the calling thread does not close.
+ * Processes as {@code /proc} shows them. A pid may vanish between any two reads; every such case counts as dead. That a
+ * file could not be opened proves nothing by itself: a JVM without a free descriptor can look at nobody, and must not
+ * take anybody for dead. Files are read through streams that an interrupt of the calling thread does not close.
  */
 final class LinuxProcessTable implements ProcessTable {
 
@@ -38,7 +40,10 @@ final class LinuxProcessTable implements ProcessTable {
     public Census census(boolean environments) {
         List<Census.Entry> entries = new ArrayList<>();
         String[] names = new File(PROC).list();
-        for (String name : names == null ? new String[0] : names) {
+        if (names == null) {
+            throw new UncheckedIOException(new IOException("cannot list " + PROC));
+        }
+        for (String name : names) {
             if (name.charAt(0) < '0' || name.charAt(0) > '9') {
                 continue;
             }
@@ -66,14 +71,21 @@ final class LinuxProcessTable implements ProcessTable {
 
     @Override
     public boolean isDead(ProcessIdentity id) {
-        Stat stat = stat(id.pid());
-        return stat == null || stat.start() != id.start() || stat.dead();
+        try {
+            Stat stat = stat(id.pid());
+            return stat == null || stat.start() != id.start() || stat.dead();
+        } catch (UncheckedIOException e) {
+            return false;
+        }
     }
 
     @Override
     public String boot() {
-        byte[] bytes = read(PROC + "sys/kernel/random/boot_id");
-        return bytes == null ? "unknown" : new String(bytes, StandardCharsets.US_ASCII).strip();
+        try {
+            return new String(read(PROC + "sys/kernel/random/boot_id"), StandardCharsets.US_ASCII).strip();
+        } catch (IOException e) {
+            return UNKNOWN;
+        }
     }
 
     @Override
@@ -81,13 +93,19 @@ final class LinuxProcessTable implements ProcessTable {
         try {
             return Files.readSymbolicLink(Path.of(PROC + "self/ns/pid")).toString();
         } catch (IOException | UnsupportedOperationException e) {
-            return "unknown";
+            return UNKNOWN;
         }
     }
 
     private static @Nullable Stat stat(long pid) {
-        byte[] bytes = read(PROC + pid + "/stat");
-        return bytes == null ? null : parse(new String(bytes, StandardCharsets.ISO_8859_1));
+        try {
+            return parse(new String(read(PROC + pid + "/stat"), StandardCharsets.ISO_8859_1));
+        } catch (IOException e) {
+            if (new File(PROC + pid).exists()) {
+                throw new UncheckedIOException("cannot look at process " + pid, e);
+            }
+            return null;
+        }
     }
 
     /** Fields are counted after the last ')', since the program name may hold blanks and brackets. */
@@ -109,10 +127,7 @@ final class LinuxProcessTable implements ProcessTable {
     }
 
     private static @Nullable Marker markerOf(long pid) {
-        byte[] environment = read(PROC + pid + "/environ");
-        if (environment == null) {
-            return null;
-        }
+        byte[] environment = environment(pid);
         int start = 0;
         while (start < environment.length) {
             int end = start;
@@ -134,11 +149,30 @@ final class LinuxProcessTable implements ProcessTable {
                 && Arrays.equals(bytes, from, from + MARKER_PREFIX.length, MARKER_PREFIX, 0, MARKER_PREFIX.length);
     }
 
-    private static byte @Nullable [] read(String path) {
+    /** Empty for a process that has ended or belongs to another user. */
+    private static byte[] environment(long pid) {
+        String path = PROC + pid + "/environ";
+        try {
+            return read(path);
+        } catch (IOException e) {
+            if (new File(path).canRead() && !canOpenAnything()) {
+                throw new UncheckedIOException("cannot look at the environment of process " + pid, e);
+            }
+            return new byte[0];
+        }
+    }
+
+    private static boolean canOpenAnything() {
+        try {
+            return read(PROC + "self/stat").length > 0;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static byte[] read(String path) throws IOException {
         try (FileInputStream in = new FileInputStream(path)) {
             return in.readAllBytes();
-        } catch (IOException e) {
-            return null;
         }
     }
 }

@@ -44,12 +44,12 @@ final class PortableProcessTable implements ProcessTable {
     /** Unknown: the start in milliseconds tells boots apart well enough. */
     @Override
     public String boot() {
-        return "unknown";
+        return UNKNOWN;
     }
 
     @Override
     public String pidSpace() {
-        return "unknown";
+        return UNKNOWN;
     }
 
     private static long start(ProcessHandle handle) {

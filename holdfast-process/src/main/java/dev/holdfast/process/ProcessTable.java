@@ -14,17 +14,28 @@ sealed interface ProcessTable permits LinuxProcessTable, PortableProcessTable {
      * Everything alive now. Reading environments can block on a process that is stuck in the kernel.
      *
      * @param environments whether to look for markers, where that is possible
+     * @throws java.io.UncheckedIOException if the processes cannot be looked at, for want of descriptors
      */
     Census census(boolean environments);
 
     /** Whether environments can be looked at here at all. */
     boolean showsEnvironments();
 
-    /** The start of a process, zombie or not; empty if there is none of this pid. */
+    /**
+     * The start of a process, zombie or not; empty if there is none of this pid.
+     *
+     * @throws java.io.UncheckedIOException if it cannot be looked at, for want of descriptors
+     */
     OptionalLong startOf(long pid);
 
-    /** Whether this very process is dead: gone, a zombie, or its pid belongs to a later one. */
+    /**
+     * Whether this very process was seen dead: gone, a zombie, or its pid belongs to a later one. False as well when it
+     * cannot be looked at.
+     */
     boolean isDead(ProcessIdentity id);
+
+    /** What {@link #boot} and {@link #pidSpace} say where they cannot tell. */
+    String UNKNOWN = "unknown";
 
     /** Names this boot of the machine; the same text as long as it does not restart. */
     String boot();

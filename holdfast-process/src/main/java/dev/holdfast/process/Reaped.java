@@ -11,9 +11,8 @@ import java.util.Set;
  * @param markers the older markers that were met, in files or environments
  * @param unjudged run files that say nothing certain: written in another pid namespace (another container), or by a live
  *     JVM that is just about to start its child; they are left in place
- * @param searchComplete false when looking through the environments took too long, so that something may have been missed
  */
-public record Reaped(Swept swept, Set<Marker> markers, List<Path> unjudged, boolean searchComplete) {
+public record Reaped(Swept swept, Set<Marker> markers, List<Path> unjudged) {
 
     /** Takes copies. */
     public Reaped {
@@ -23,6 +22,6 @@ public record Reaped(Swept swept, Set<Marker> markers, List<Path> unjudged, bool
 
     /** Whether nothing with an older marker is left as far as this machine can see (HS-21): the session may resume. */
     public boolean allDead() {
-        return swept.allDead() && unjudged.isEmpty() && searchComplete;
+        return swept.allDead() && unjudged.isEmpty();
     }
 }

@@ -45,6 +45,7 @@ public final class Reaper {
         Set<Marker> markers = new LinkedHashSet<>();
         List<RunFile.Content> named = new ArrayList<>();
         List<Path> unjudged = new ArrayList<>();
+        Set<ProcessIdentity> above = new LinkedHashSet<>();
         sortFiles(older, markers, named, unjudged);
         Swept swept;
         try (CensusTaker censuses = new CensusTaker(table, platform, "holdfast-reap-census")) {
@@ -54,16 +55,15 @@ public final class Reaper {
                     signals,
                     platform,
                     ladder,
-                    census -> find(census, older, named, markers),
+                    census -> find(census, older, named, markers, above),
                     (kind, processes) -> {});
             swept = sweep.finish();
         }
-        List<ProcessIdentity> ancestors = carriersAboveUs(older, markers);
-        if (swept.allDead() && ancestors.isEmpty()) {
+        Swept all = withSurvivors(swept, above);
+        if (all.allDead()) {
             named.forEach(content -> RunFile.remove(content.path()));
         }
-        boolean searchComplete = swept.environmentsSeen() || !table.showsEnvironments();
-        return new Reaped(withSurvivors(swept, ancestors), markers, unjudged, searchComplete);
+        return new Reaped(all, markers, unjudged);
     }
 
     private void sortFiles(
@@ -78,9 +78,10 @@ public final class Reaper {
                 continue;
             }
             markers.add(marker);
-            if (!content.boot().equals(table.boot())) {
+            if (isOfAnotherBoot(content)) {
                 RunFile.remove(content.path());
-            } else if (!content.pidSpace().equals(table.pidSpace())
+            } else if (!content.boot().equals(table.boot())
+                    || !content.pidSpace().equals(table.pidSpace())
                     || (content.child().isEmpty() && !table.isDead(content.host()))) {
                 unjudged.add(content.path());
             } else {
@@ -98,6 +99,13 @@ public final class Reaper {
         }
     }
 
+    private boolean isOfAnotherBoot(RunFile.Content content) {
+        String now = table.boot();
+        return !content.boot().equals(now)
+                && !content.boot().equals(ProcessTable.UNKNOWN)
+                && !now.equals(ProcessTable.UNKNOWN);
+    }
+
     /** Its host died while creating it, before any spawn. */
     private void removeIfNeverUsed(RunFile.Content content) {
         if (table.isDead(content.host())) {
@@ -105,8 +113,17 @@ public final class Reaper {
         }
     }
 
+    /**
+     * What is to be ended. An agent that started this very JVM cannot be ended by it: that one goes into {@code above} and
+     * counts as surviving.
+     */
     private static Set<ProcessIdentity> find(
-            Census census, Predicate<Marker> older, List<RunFile.Content> named, Set<Marker> markers) {
+            Census census,
+            Predicate<Marker> older,
+            List<RunFile.Content> named,
+            Set<Marker> markers,
+            Set<ProcessIdentity> above) {
+        Set<Long> line = census.selfAndAncestors();
         Set<ProcessIdentity> roots = new LinkedHashSet<>();
         Set<Long> sessions = new LinkedHashSet<>();
         for (RunFile.Content content : named) {
@@ -123,28 +140,17 @@ public final class Reaper {
             }
             return sessions.contains(entry.session());
         }));
-        return census.withDescendants(roots, census.selfAndAncestors());
+        above.clear();
+        roots.stream()
+                .filter(id -> line.contains(id.pid())
+                        && id.pid() != ProcessHandle.current().pid())
+                .forEach(above::add);
+        return census.withDescendants(roots, line);
     }
 
-    /** An agent that started this very JVM is not ended by it, and counts as surviving. */
-    private List<ProcessIdentity> carriersAboveUs(Predicate<Marker> older, Set<Marker> markers) {
-        if (markers.isEmpty()) {
-            return List.of();
-        }
-        Census census = table.census(true);
-        Set<Long> line = census.selfAndAncestors();
-        return List.copyOf(census.matching(entry -> {
-            Marker marker = entry.marker();
-            return marker != null
-                    && line.contains(entry.id().pid())
-                    && entry.id().pid() != ProcessHandle.current().pid()
-                    && older.test(marker);
-        }));
-    }
-
-    private static Swept withSurvivors(Swept swept, List<ProcessIdentity> more) {
+    private static Swept withSurvivors(Swept swept, Set<ProcessIdentity> more) {
         List<ProcessIdentity> survivors = new ArrayList<>(swept.survivors());
         survivors.addAll(more);
-        return new Swept(swept.found(), swept.killed(), survivors, swept.environmentsSeen());
+        return new Swept(swept.found(), swept.killed(), survivors, swept.complete());
     }
 }

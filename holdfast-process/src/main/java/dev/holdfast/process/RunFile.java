@@ -75,7 +75,12 @@ final class RunFile {
         String text = FIRST_LINE + "\nmarker=" + marker.encoded() + "\nboot=" + table.boot() + "\npidspace="
                 + table.pidSpace() + "\n";
         Files.createFile(path);
-        append(path, text);
+        try {
+            append(path, text);
+        } catch (IOException e) {
+            remove(path);
+            throw e;
+        }
         return new RunFile(path);
     }
 
@@ -137,7 +142,7 @@ final class RunFile {
     }
 
     private static String orUnknown(@Nullable String text) {
-        return text == null ? "unknown" : text;
+        return text == null ? ProcessTable.UNKNOWN : text;
     }
 
     /** The value of a line that has its line end. */

@@ -40,6 +40,8 @@ public final class SpawnFailed extends RuntimeException {
         NO_RESOURCES(true),
         /** The child's file in the run directory could not be written (HS-21). */
         RUN_FILE(true),
+        /** A child with the same marker is not gone yet; the two could not be told apart (HS-21). */
+        MARKER_IN_USE(true),
         /** The start did not come back in time; should it come later, the child is ended at once. */
         TIMED_OUT(true),
         /** The calling thread was interrupted; should the start come later, the child is ended at once. */

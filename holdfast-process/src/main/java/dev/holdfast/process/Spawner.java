@@ -2,6 +2,7 @@ package dev.holdfast.process;
 
 import dev.holdfast.process.SpawnFailed.Reason;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,7 +45,10 @@ public final class Spawner implements AutoCloseable {
     private final HostGuard guard;
     private final Optional<String> guardName;
     private final BlockingQueue<Runnable> starts = new LinkedBlockingQueue<>();
-    private final Set<Child> children = ConcurrentHashMap.newKeySet();
+    /** Of the children being started and of those not yet gone. */
+    private final Set<Marker> markersInUse = ConcurrentHashMap.newKeySet();
+
+    private final Map<Marker, Child> children = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     /** Belongs to the spawn thread. */
     private boolean over;
@@ -95,7 +99,7 @@ public final class Spawner implements AutoCloseable {
 
     /** The children that are not yet gone. */
     public List<Child> children() {
-        return List.copyOf(children);
+        return List.copyOf(children.values());
     }
 
     /**
@@ -168,8 +172,10 @@ public final class Spawner implements AutoCloseable {
         }
         try {
             Child child = startNow(spec, launch, listener);
-            children.add(child);
-            child.whenGone().whenComplete((stopped, failure) -> children.remove(child));
+            children.put(spec.marker(), child);
+            if (!markersInUse.contains(spec.marker())) {
+                children.remove(spec.marker(), child);
+            }
             if (!started.complete(child)) {
                 child.stop(Ladder.urgent());
             }
@@ -182,6 +188,9 @@ public final class Spawner implements AutoCloseable {
         if (launch.guarded()) {
             guard.ensureRunning();
         }
+        if (!markersInUse.add(spec.marker())) {
+            throw markerInUse(spec);
+        }
         RunFile file = placeRunFile(spec);
         Process process = null;
         try {
@@ -189,32 +198,51 @@ public final class Spawner implements AutoCloseable {
             ProcessIdentity id = new ProcessIdentity(
                     process.pid(), table.startOf(process.pid()).orElse(0));
             file.complete(id);
-            return Child.begin(process, id, spec, launch, file, listener, this);
+            return Child.begin(process, id, spec, launch, file, listener, this, () -> forget(spec.marker()));
         } catch (IOException e) {
-            throw abandoned(process, file, runFileFailure(spec, e));
-        } catch (OutOfMemoryError e) {
+            throw abandoned(spec, process, file, runFileFailure(spec, e));
+        } catch (UncheckedIOException | OutOfMemoryError e) {
+            throw abandoned(spec, process, file, noResources(spec, e));
+        } catch (SpawnFailed e) {
+            throw abandoned(spec, process, file, e);
+        } catch (RuntimeException | Error e) {
             throw abandoned(
+                    spec,
                     process,
                     file,
                     new SpawnFailed(
-                            Reason.NO_RESOURCES,
-                            "cannot start \"" + spec.command().getFirst() + "\": no threads or memory for its pipes; "
-                                    + "end other sessions or raise the limits",
-                            e));
-        } catch (SpawnFailed e) {
-            throw abandoned(process, file, e);
+                            Reason.OTHER, "cannot start \"" + spec.command().getFirst() + "\": " + e, e));
         }
+    }
+
+    private void forget(Marker marker) {
+        markersInUse.remove(marker);
+        children.remove(marker);
+    }
+
+    /** Ending the one would end the other, since they carry the same marker. */
+    private SpawnFailed markerInUse(ChildSpec spec) {
+        Child holder = children.get(spec.marker());
+        return new SpawnFailed(
+                Reason.MARKER_IN_USE,
+                "cannot start \"" + spec.command().getFirst() + "\": "
+                        + (holder == null ? "a child" : "child " + holder.pid()) + " with marker "
+                        + spec.marker().encoded() + " is not gone yet; stop it and wait, or use another incarnation");
     }
 
     private RunFile placeRunFile(ChildSpec spec) {
         try {
             return RunFile.place(runDirectory, platform.uniqueName(), spec.marker(), self, table);
         } catch (IOException e) {
+            forget(spec.marker());
             throw runFileFailure(spec, e);
         }
     }
 
     private SpawnFailed runFileFailure(ChildSpec spec, IOException e) {
+        if (String.valueOf(e.getMessage()).contains("Too many open files")) {
+            return noResources(spec, e);
+        }
         return new SpawnFailed(
                 Reason.RUN_FILE,
                 "cannot start \"" + spec.command().getFirst() + "\": its file in " + runDirectory
@@ -222,12 +250,21 @@ public final class Spawner implements AutoCloseable {
                 e);
     }
 
+    private static SpawnFailed noResources(ChildSpec spec, Throwable cause) {
+        return new SpawnFailed(
+                Reason.NO_RESOURCES,
+                "cannot start \"" + spec.command().getFirst() + "\": no descriptors, threads or memory for it ("
+                        + cause.getMessage() + "); end other sessions or raise the limits",
+                cause);
+    }
+
     /** The child has not been told anything yet, so it loses nothing by being ended without a word. */
-    private static SpawnFailed abandoned(@Nullable Process process, RunFile file, SpawnFailed failure) {
+    private SpawnFailed abandoned(ChildSpec spec, @Nullable Process process, RunFile file, SpawnFailed failure) {
         if (process != null) {
             process.toHandle().destroyForcibly();
         }
         file.remove();
+        forget(spec.marker());
         return failure;
     }
 
@@ -283,7 +320,7 @@ public final class Spawner implements AutoCloseable {
         CompletableFuture<Void> drained = new CompletableFuture<>();
         starts.add(() -> drained.complete(null));
         awaitQuietly(drained, START_DEADLINE);
-        for (Child child : children) {
+        for (Child child : children()) {
             ends.add(child.stop(ladder).toCompletableFuture());
         }
         awaitQuietly(CompletableFuture.allOf(ends.toArray(CompletableFuture<?>[]::new)), patience);

@@ -1,5 +1,6 @@
 package dev.holdfast.process;
 
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -8,6 +9,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Ends a set of processes that may grow while it is being ended: look, TERM and CONT what is new, KILL what had its
@@ -17,6 +20,8 @@ import java.util.function.Function;
  */
 final class Sweep {
 
+    private static final Logger LOG = LoggerFactory.getLogger(Sweep.class);
+    private static final int LOOKS_TO_BE_SURE = 2;
     private static final Duration LATE_GRACE = Duration.ofMillis(500);
     private static final long SHORTEST_PAUSE = Duration.ofMillis(2).toNanos();
     private static final long LONGEST_PAUSE = Duration.ofMillis(50).toNanos();
@@ -40,7 +45,6 @@ final class Sweep {
     private final Map<ProcessIdentity, Target> targets = new LinkedHashMap<>();
     private final long killAt;
     private final long giveUpAt;
-    private boolean environmentsSeen = true;
     private int emptyLooks;
 
     /**
@@ -68,10 +72,22 @@ final class Sweep {
 
     /** One look: finds and sends TERM to what is new, KILL to what had its time. */
     void look() {
-        Census census = censuses.take();
-        environmentsSeen &= census.environmentsSeen();
+        boolean complete = false;
+        try {
+            Census census = censuses.take();
+            complete = census.environmentsSeen() || !table.showsEnvironments();
+            terminateNew(finder.apply(census));
+        } catch (UncheckedIOException e) {
+            LOG.warn("the processes of this machine cannot be looked at; trying on", e);
+            platform.pause(LONGEST_PAUSE);
+        }
+        killDue();
+        emptyLooks = complete && alive().isEmpty() ? emptyLooks + 1 : 0;
+    }
+
+    private void terminateNew(Set<ProcessIdentity> found) {
         List<ProcessIdentity> fresh = new ArrayList<>();
-        for (ProcessIdentity id : finder.apply(census)) {
+        for (ProcessIdentity id : found) {
             if (!targets.containsKey(id) && !table.isDead(id)) {
                 targets.put(id, new Target(platform.now()));
                 fresh.add(id);
@@ -82,13 +98,13 @@ final class Sweep {
             signals.send(ChildSignal.CONT, fresh);
             steps.accept(StopStep.Kind.LEFTOVERS_TERMINATED, fresh.size());
         }
-        killDue();
-        emptyLooks = alive().isEmpty() ? emptyLooks + 1 : 0;
     }
 
-    /** Goes on until everything is dead or the ladder's time is up. */
+    /** Goes on until everything is dead or the ladder's time is up. What died at the last moment is looked at again. */
     Swept finish() {
-        while (emptyLooks < 2 && platform.now() - giveUpAt < 0) {
+        int late = 0;
+        while (emptyLooks < LOOKS_TO_BE_SURE
+                && (platform.now() - giveUpAt < 0 || (alive().isEmpty() && late++ < LOOKS_TO_BE_SURE))) {
             awaitDeath();
             look();
         }
@@ -96,7 +112,7 @@ final class Sweep {
                 .filter(target -> target.getValue().killed)
                 .map(Map.Entry::getKey)
                 .toList();
-        return new Swept(List.copyOf(targets.keySet()), killed, alive(), environmentsSeen);
+        return new Swept(List.copyOf(targets.keySet()), killed, alive(), emptyLooks >= LOOKS_TO_BE_SURE);
     }
 
     /** Waits until all targets are dead, the next KILL is due, or the time is up. */

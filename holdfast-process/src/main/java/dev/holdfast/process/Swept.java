@@ -8,14 +8,12 @@ import java.util.List;
  * @param found everything that was found alive and sent TERM
  * @param killed those of them that needed KILL
  * @param survivors those still alive at the end, or that must not be touched (an ancestor of this JVM)
- * @param environmentsSeen whether environments could be searched for markers; false where the operating system does not
- *     show them, or the search took too long, so that a process that left its parent may have been missed
+ * @param complete false when this JVM could not look at the machine's processes (no free descriptor, a look that took too
+ *     long), so that something may have been missed. Where the system shows no environments at all, which is everywhere
+ *     but on Linux, what has left its parent is never found and this stays true
  */
 public record Swept(
-        List<ProcessIdentity> found,
-        List<ProcessIdentity> killed,
-        List<ProcessIdentity> survivors,
-        boolean environmentsSeen) {
+        List<ProcessIdentity> found, List<ProcessIdentity> killed, List<ProcessIdentity> survivors, boolean complete) {
 
     /** Takes copies of the lists. */
     public Swept {
@@ -24,8 +22,8 @@ public record Swept(
         survivors = List.copyOf(survivors);
     }
 
-    /** Whether everything that was found has been seen dead; a zombie is dead. */
+    /** Whether all there was to find has been seen dead; a zombie is dead. */
     public boolean allDead() {
-        return survivors.isEmpty();
+        return complete && survivors.isEmpty();
     }
 }

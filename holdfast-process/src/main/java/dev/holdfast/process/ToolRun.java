@@ -13,7 +13,7 @@ final class ToolRun {
 
     private ToolRun() {}
 
-    /** Whether the program ended with 0 in time. A program that is too slow is ended. */
+    /** Whether the program ended with 0 in time; one that is too slow is ended. An interrupt is kept for the caller. */
     static boolean succeeds(List<String> command) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectInput(ProcessBuilder.Redirect.from(NOTHING))
@@ -21,14 +21,23 @@ final class ToolRun {
                 .redirectError(ProcessBuilder.Redirect.DISCARD);
         builder.environment().clear();
         Process process = builder.start();
+        boolean interrupted = false;
         try {
-            if (process.waitFor(SECONDS, TimeUnit.SECONDS)) {
-                return process.exitValue() == 0;
+            while (true) {
+                try {
+                    if (process.waitFor(SECONDS, TimeUnit.SECONDS)) {
+                        return process.exitValue() == 0;
+                    }
+                    process.toHandle().destroyForcibly();
+                    return false;
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
             }
-            process.toHandle().destroyForcibly();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
-        return false;
     }
 }

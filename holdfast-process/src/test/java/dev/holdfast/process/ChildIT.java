@@ -129,11 +129,10 @@ class ChildIT {
             writes.add(child.write(utf8("line " + i + " " + "x".repeat(2_000))));
         }
         recorder.awaitEnded();
-        for (CompletionStage<Void> write : writes) {
-            Kit.until(
-                    "every write has an answer",
-                    () -> write.toCompletableFuture().isDone());
-        }
+        Kit.until(
+                "every write has an answer",
+                () -> writes.stream()
+                        .allMatch(write -> write.toCompletableFuture().isDone()));
         assertThat(Recorder.failure(writes.getLast())).isInstanceOf(ChildGone.class);
     }
 
@@ -154,7 +153,7 @@ class ChildIT {
         assertThat(Recorder.failure(deaf.write(new byte[900_000]))).isInstanceOf(InputFull.class);
 
         Recorder other = new Recorder();
-        Child reader = spawner.spawn(Kit.shell(directory, "exec cat"), other);
+        Child reader = spawner.spawn(Kit.in("other", Kit.shell(directory, "exec cat")), other);
         Recorder.get(reader.write(utf8("still served")));
         assertThat(Kit.lines(other, 1)).containsExactly("still served");
 

@@ -22,6 +22,24 @@ final class Kit {
 
     private Kit() {}
 
+    /** The marker of another session of the same store. */
+    static Marker marker(String session) {
+        return new Marker("store", session, 3, 7);
+    }
+
+    /** The same child for another session. */
+    static ChildSpec in(String session, ChildSpec spec) {
+        return new ChildSpec(
+                spec.command(),
+                spec.workingDirectory(),
+                spec.environment(),
+                marker(session),
+                spec.lineLimit(),
+                spec.stderrTail(),
+                spec.inputLimit(),
+                spec.dieWithHost());
+    }
+
     /** A child that runs a shell script with arguments {@code $1}, {@code $2}, … */
     static ChildSpec shell(Path directory, String script, String... arguments) {
         List<String> command = new ArrayList<>(List.of("sh", "-c", script, "sh"));

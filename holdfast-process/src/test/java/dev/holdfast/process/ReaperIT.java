@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -50,21 +51,7 @@ class ReaperIT {
 
     /** Starts a host with a child, reads the child's pid and the given number of pids it prints. */
     private HostUnderTest host(String binding, String script, int printed) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-Xshare:auto",
-                "-cp",
-                classPath(),
-                TestHost.class.getName(),
-                run().toString(),
-                binding,
-                script));
-        ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
-        builder.environment().clear();
-        builder.environment().putAll(Kit.ENVIRONMENT);
-        Process process = builder.start();
-        started.add(process);
+        Process process = java("exec \"$@\"", Kit.ENVIRONMENT, TestHost.class, run().toString(), binding, script);
         BufferedReader reader = process.inputReader(StandardCharsets.UTF_8);
         List<Long> printedPids = new ArrayList<>();
         while (printedPids.size() < printed + 1) {
@@ -74,6 +61,29 @@ class ReaperIT {
         }
         pids.addAll(printedPids);
         return new HostUnderTest(process, printedPids);
+    }
+
+    /** Runs a main of the tests in a JVM of its own, started by a shell script as {@code "$@"}. */
+    private Process java(String script, Map<String, String> environment, Class<?> main, String... arguments)
+            throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                "sh",
+                "-c",
+                script,
+                "sh",
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-cp",
+                classPath(),
+                main.getName()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.environment().clear();
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        started.add(process);
+        return process;
     }
 
     private record HostUnderTest(Process process, List<Long> pids) {
@@ -313,6 +323,35 @@ class ReaperIT {
     }
 
     @Test
+    @Tag("HS-21")
+    void reap_withoutAFreeDescriptor_takesNobodyForDeadAndTheSpawnerRecovers() throws Exception {
+        Process host = java("ulimit -n 120; exec \"$@\"", Kit.ENVIRONMENT, ExhaustedHost.class, run().toString());
+        String output = new String(host.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(output.lines())
+                .containsExactly(
+                        "reaped: true",
+                        "exhausted",
+                        "refused: NO_RESOURCES",
+                        "taken for dead: false",
+                        "reaped: refused",
+                        "spawned",
+                        "children: 2",
+                        "all dead: true");
+        assertThat(run()).isEmptyDirectory();
+    }
+
+    @Test
+    @Tag("HS-21")
+    void reap_byAJvmThatAnOlderAgentStarted_sparesItAndSaysSo() throws Exception {
+        Map<String, String> environment = new HashMap<>(Kit.ENVIRONMENT);
+        environment.put(Marker.VARIABLE, Kit.MARKER.encoded());
+        Process host = java("sleep 300 & \"$@\"; exit $?", environment, TestReaper.class, run().toString());
+        String output = new String(host.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(host.waitFor()).isZero();
+        assertThat(output.lines()).containsExactly("found 1", "survivors 1", "all dead false");
+    }
+
+    @Test
     void reap_withoutARunDirectory_findsNothing() {
         Reaped reaped = new Reaper(directory.resolve("nothing")).reap(marker -> marker.isOlderThan(NEXT), Kit.QUICK);
         assertThat(reaped.allDead()).isTrue();
@@ -328,7 +367,6 @@ class ReaperIT {
         runFile(Kit.MARKER, "unknown", "unknown", "child=" + id + "\n");
         Reaped reaped = new Reaper(run(), portable).reap(marker -> marker.isOlderThan(NEXT), Kit.QUICK);
         assertThat(reaped.allDead()).isTrue();
-        assertThat(reaped.swept().environmentsSeen()).isFalse();
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
     }
 

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.holdfast.process.SpawnFailed.Reason;
 import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -112,6 +115,19 @@ class SpawnerIT {
     }
 
     @Test
+    @Tag("HS-21")
+    void spawn_markerOfALiveChild_isRefusedUntilThatIsGone() {
+        try (Spawner spawner = open()) {
+            Child first = spawner.spawn(spec("cat"), recorder);
+            SpawnFailed failure = refused(spawner, spec("cat"));
+            assertThat(failure.reason()).isEqualTo(Reason.MARKER_IN_USE);
+            assertThat(failure).hasMessageContaining("child " + first.pid());
+            Recorder.get(first.stop(Ladder.standard()));
+            spawner.spawn(spec("cat"), new Recorder());
+        }
+    }
+
+    @Test
     void spawn_unknownProgram_namesItAndThePath() {
         try (Spawner spawner = open()) {
             SpawnFailed failure = refused(spawner, spec("no-such-agent", "--flag"));
@@ -161,6 +177,7 @@ class SpawnerIT {
         try (Spawner spawner = open()) {
             spawner.spawn(spec(command.toArray(String[]::new)), recorder);
             assertThat(recorder.awaitEnded().exitCode()).isZero();
+            recorder.awaitGone();
             command.add("x".repeat(100_000));
             command.add("x".repeat(100_000));
             SpawnFailed failure = refused(spawner, spec(command.toArray(String[]::new)));
@@ -211,8 +228,8 @@ class SpawnerIT {
         ProcessHandle guard;
         try (Spawner spawner = open()) {
             for (int i = 0; i < children; i++) {
-                spawner.spawn(spec("cat"), recorder);
-                spawner.spawn(spec("true"), recorder);
+                spawner.spawn(Kit.in("cat " + i, spec("cat")), recorder);
+                spawner.spawn(Kit.in("true " + i, spec("true")), recorder);
             }
             guard = spawner.guardProcess().orElseThrow();
             assertThat(ourThreads()).isNotEmpty();
@@ -225,6 +242,14 @@ class SpawnerIT {
                 .map(Thread::getName)
                 .filter(name -> name.startsWith("holdfast-"))
                 .toList();
+    }
+
+    private static Path readLink(String link) {
+        try {
+            return Files.readSymbolicLink(Path.of(link));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static int descriptors() {
@@ -256,7 +281,10 @@ class SpawnerIT {
         for (int i = 0; i < 5; i++) {
             Recorder each = new Recorder();
             children.add(spawner.spawn(
-                    Kit.shell(directory, "trap '' TERM; echo ready; while :; do sleep 0.05; done"), each));
+                    Kit.in(
+                            "session " + i,
+                            Kit.shell(directory, "trap '' TERM; echo ready; while :; do sleep 0.05; done")),
+                    each));
             Kit.lines(each, 1);
         }
         spawner.close(Kit.QUICK);
@@ -265,15 +293,41 @@ class SpawnerIT {
     }
 
     @Test
-    void spawn_fromAThreadThatEnds_childLivesOn() throws Exception {
+    void spawn_fromAThreadThatEnds_childLivesOn() {
         try (Spawner spawner = open()) {
-            Thread.ofVirtual().start(() -> spawner.spawn(spec("cat"), recorder)).join();
-            Thread.ofPlatform().start(() -> {}).join();
+            CompletableFuture<Path> thread = new CompletableFuture<>();
+            Thread.ofPlatform().start(() -> {
+                Child bound = spawner.spawn(spec("cat"), recorder);
+                bound.write("bound by now".getBytes(StandardCharsets.UTF_8));
+                Kit.lines(recorder, 1);
+                thread.complete(Path.of("/proc").resolve(readLink("/proc/thread-self")));
+            });
+            Path calling = Recorder.get(thread);
+            Kit.until("the calling thread has ended", () -> !Files.exists(calling));
             Child child = spawner.children().getFirst();
             Recorder.get(child.write("still here".getBytes(StandardCharsets.UTF_8)));
-            assertThat(Kit.lines(recorder, 1)).containsExactly("still here");
+            assertThat(Kit.lines(recorder, 2)).containsExactly("bound by now", "still here");
             assertThat(child.diesWithHost()).isTrue();
         }
+    }
+
+    @Test
+    @Tag("HS-08")
+    void spawn_whoseCallerIsInterrupted_leavesNoChild() {
+        try (Spawner spawner = open()) {
+            Thread.currentThread().interrupt();
+            try {
+                spawner.spawn(spec("sleep", "300"), recorder).stop(Ladder.urgent());
+            } catch (SpawnFailed e) {
+                assertThat(e.reason()).isEqualTo(Reason.INTERRUPTED);
+            }
+            assertThat(Thread.interrupted()).isTrue();
+            Recorder after = new Recorder();
+            spawner.spawn(Kit.in("after", spec("true")), after);
+            after.awaitGone();
+            Kit.until("no child is left", () -> spawner.children().isEmpty());
+        }
+        assertThat(directory.resolve("run")).isEmptyDirectory();
     }
 
     @Test

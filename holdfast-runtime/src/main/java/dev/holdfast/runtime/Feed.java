@@ -5,6 +5,8 @@ import dev.holdfast.JournalReader;
 import dev.holdfast.SessionName;
 import dev.holdfast.StoredEvent;
 import dev.holdfast.Subscription;
+import dev.holdfast.core.Event;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -20,6 +22,7 @@ final class Feed {
     private static final Logger LOG = LoggerFactory.getLogger(Feed.class);
     private static final int PAGE = 200;
     private static final int TEXTS_MAX = 10_000;
+    private static final Duration RETRY = Duration.ofSeconds(1);
 
     private final SessionName session;
     private final JournalReader journal;
@@ -92,7 +95,8 @@ final class Feed {
                     .whenComplete((page, failure) -> surroundings.executor().execute(() -> {
                         if (failure != null) {
                             LOG.warn("events of session {} cannot be read after {}", session, after, failure);
-                            stopPumping();
+                            rest();
+                            surroundings.at(surroundings.now().plus(RETRY), this::signal);
                         } else {
                             give(page);
                         }
@@ -102,6 +106,9 @@ final class Feed {
         private void give(List<StoredEvent> page) {
             synchronized (listener) {
                 for (StoredEvent stored : page) {
+                    if (stored.event().type().equals(Event.TurnSettled.class.getSimpleName())) {
+                        giveTexts(stored.event().turn().orElse(0)); // a turn's words come before its end
+                    }
                     call(() -> listener.onEvent(EventCodec.forReaders(stored)));
                     after = stored.seq();
                 }
@@ -110,26 +117,31 @@ final class Feed {
                 pump();
                 return;
             }
-            giveTexts();
+            giveTexts(Long.MAX_VALUE);
             if (!stopPumping()) {
                 pump();
             }
         }
 
-        private void giveTexts() {
+        /** Gives the fragments of turns up to {@code through}. */
+        private void giveTexts(long through) {
             while (true) {
                 Text text;
                 synchronized (this) {
-                    text = texts.pollFirst();
-                }
-                if (text == null) {
-                    return;
+                    var next = texts.peekFirst();
+                    if (next == null || next.turn() > through) {
+                        return;
+                    }
+                    text = texts.removeFirst();
                 }
                 synchronized (listener) {
-                    var t = text;
-                    call(() -> listener.onText(t.turn(), t.fragment()));
+                    call(() -> listener.onText(text.turn(), text.fragment()));
                 }
             }
+        }
+
+        private synchronized void rest() {
+            running = false;
         }
 
         /** True when the pump may rest; false when something came in meanwhile. */
@@ -147,7 +159,7 @@ final class Feed {
             }
             try {
                 give.run();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 LOG.warn("a subscriber of session {} failed on an event; the others go on", session, e);
             }
         }

@@ -1,11 +1,13 @@
 package dev.holdfast.runtime;
 
 import dev.holdfast.Agent;
+import dev.holdfast.AgentUnavailable;
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.Author;
 import dev.holdfast.Claim;
 import dev.holdfast.Delivery;
 import dev.holdfast.EventListener;
+import dev.holdfast.Harness;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.Message;
 import dev.holdfast.Receipt;
@@ -29,6 +31,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -45,6 +48,7 @@ final class HeldSession implements Session, Owner.Audience {
     private static final Logger LOG = LoggerFactory.getLogger(HeldSession.class);
     private static final int RECENT_REPLIES = 256;
     private static final int PAGE = 500;
+    private static final Set<String> UNAVAILABLE = Set.of("not_found", "not_logged_in", "wrong_version");
     private static final Duration STEER_WAIT = Duration.ofSeconds(5);
 
     private final SessionName name;
@@ -60,6 +64,7 @@ final class HeldSession implements Session, Owner.Audience {
 
     private boolean waking;
     private boolean closed;
+    private boolean resuming;
     private final List<Waiter> waiters = new ArrayList<>();
     private final List<CompletableFuture<Void>> down = new ArrayList<>();
     private final Map<Long, Reply> recent = new LinkedHashMap<>() {
@@ -88,7 +93,22 @@ final class HeldSession implements Session, Owner.Audience {
         this.feed = new Feed(name, parts.journal(), parts.options().surroundings());
     }
 
+    Harness harness() {
+        return agent.harness();
+    }
+
     // ---- the owner's life -----------------------------------------------------------------------------------------
+
+    /** As {@link #signal}, each second while the journal says that something is open: a parked session stays asleep. */
+    void sweep() {
+        boolean held;
+        synchronized (lock) {
+            held = owner.isEmpty() && state.phase() != Phase.OPEN;
+        }
+        if (!held) {
+            signal();
+        }
+    }
 
     /** Something may have come in: the owner is told, or woken. */
     void signal() {
@@ -116,6 +136,8 @@ final class HeldSession implements Session, Owner.Audience {
             if (claim == null) {
                 LOG.error("session {} cannot be claimed", name, failure);
                 failAll("the session cannot be taken up: " + reason(failure));
+                down.forEach(d -> d.complete(null));
+                down.clear();
                 return;
             }
             var next = new Owner(
@@ -181,11 +203,16 @@ final class HeldSession implements Session, Owner.Audience {
 
     private void failAll(String why) {
         var failure = new HoldfastException("session " + name + ": " + why + "; what was accepted is kept");
-        waiters.forEach(w -> {
+        waiters.forEach(w -> elsewhere(() -> {
             w.reply().completeExceptionally(failure);
             w.steer().complete(SteerAnswer.QUEUED);
-        });
+        }));
         waiters.clear();
+    }
+
+    /** Callers are completed on a thread of their own: what hangs on them is somebody else's code. */
+    private void elsewhere(Runnable completion) {
+        parts.options().surroundings().executor().execute(completion);
     }
 
     /** Ends the process and lets the owner go; what is open stays open. Completes when nothing runs any more. */
@@ -220,6 +247,7 @@ final class HeldSession implements Session, Owner.Audience {
                             parked(e.reason());
                         }
                     }
+                    case Event.ArrivalDone e -> resuming &= e.kind() != ArrivalKind.RESUME;
                     default -> {}
                 }
             }
@@ -257,8 +285,10 @@ final class HeldSession implements Session, Owner.Audience {
         waiters.removeIf(w -> {
             boolean his = w.number() == reply.number();
             if (his) {
-                w.reply().complete(reply);
-                w.steer().complete(SteerAnswer.QUEUED);
+                elsewhere(() -> {
+                    w.reply().complete(reply);
+                    w.steer().complete(SteerAnswer.QUEUED);
+                });
             }
             return his;
         });
@@ -267,19 +297,27 @@ final class HeldSession implements Session, Owner.Audience {
     private void steered(long number, SteerAnswer answer) {
         waiters.forEach(w -> {
             if (w.number() == number) {
-                w.steer().complete(answer);
+                elsewhere(() -> w.steer().complete(answer));
             }
         });
     }
 
     private void parked(String reason) {
         var failure = parkedFailure(reason);
-        waiters.removeIf(w -> w.failsWhenParked() && w.reply().completeExceptionally(failure));
+        waiters.removeIf(w -> {
+            if (w.failsWhenParked()) {
+                elsewhere(() -> w.reply().completeExceptionally(failure));
+            }
+            return w.failsWhenParked();
+        });
     }
 
+    /** Typed when the agent cannot run here at all, which the reason's first word says (HN-12). */
     private HoldfastException parkedFailure(String reason) {
-        return new HoldfastException("session " + name + " is parked: " + reason
-                + ". Your message is kept and runs once the session is resumed; mend the cause, then resume it");
+        var text = "session " + name + " is parked: " + reason
+                + ". Your message is kept and runs once the session is resumed; mend the cause, then resume it";
+        var word = reason.substring(0, Math.max(0, reason.indexOf(':')));
+        return UNAVAILABLE.contains(word) ? new AgentUnavailable(word, text) : new HoldfastException(text);
     }
 
     // ---- the user's side ------------------------------------------------------------------------------------------
@@ -305,7 +343,11 @@ final class HeldSession implements Session, Owner.Audience {
                 return CompletableFuture.failedFuture(new HoldfastException("this host is closed; nothing was stored"));
             }
         }
-        return parts.journal().accept(delivery);
+        // Handed on, so that nobody's continuation can hold up the store.
+        return parts.journal()
+                .accept(delivery)
+                .thenApplyAsync(
+                        receipt -> receipt, parts.options().surroundings().executor());
     }
 
     @Override
@@ -344,17 +386,31 @@ final class HeldSession implements Session, Owner.Audience {
                 waiter.reply().complete(known);
                 return waiter;
             }
+            if (closed) {
+                waiter.reply()
+                        .completeExceptionally(new HoldfastException("this host is closed; what was accepted is kept"));
+                waiter.steer().complete(SteerAnswer.QUEUED);
+                return waiter;
+            }
             waiters.add(waiter);
             look = state.seed().isEmpty() || state.named(number);
-            if (failsWhenParked && state.phase() == Phase.PARKED) {
+            if (failsWhenParked && state.phase() == Phase.PARKED && !resuming && !look) {
                 parked(state.phaseReason());
             }
         }
         if (look) {
             search(number, 0, waiter.reply());
+            var unused = waiter.reply().whenComplete((reply, failure) -> forget(waiter));
         }
         signal();
         return waiter;
+    }
+
+    /** What a search found is told by no later event. */
+    private void forget(Waiter waiter) {
+        synchronized (lock) {
+            waiters.remove(waiter);
+        }
     }
 
     /** Looks for the terminal record of a message that may have ended long ago. */
@@ -378,8 +434,19 @@ final class HeldSession implements Session, Owner.Audience {
                             }
                             if (!page.isEmpty() && !found.isDone()) {
                                 search(number, page.getLast().seq(), found);
+                            } else {
+                                stillParked();
                             }
                         }));
+    }
+
+    /** A message that has not ended will not while its session is parked: who asks is told. */
+    private void stillParked() {
+        synchronized (lock) {
+            if (state.phase() == Phase.PARKED && !resuming) {
+                parked(state.phaseReason());
+            }
+        }
     }
 
     private static boolean ends(StoredEvent stored) {
@@ -433,6 +500,9 @@ final class HeldSession implements Session, Owner.Audience {
 
     /** Takes a parked session up again; does nothing to any other. */
     CompletionStage<Receipt> resume() {
+        synchronized (lock) {
+            resuming = true;
+        }
         return accept(parts.envelope().urgent(name, ArrivalKind.RESUME, Author.host(), ""));
     }
 

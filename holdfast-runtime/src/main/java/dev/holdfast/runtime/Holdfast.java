@@ -110,22 +110,33 @@ public final class Holdfast implements AutoCloseable {
         return parts.journal()
                 .open(name, parts.options().unread())
                 .thenCompose(created -> parts.journal().session(name))
-                .thenApply(summary -> {
-                    var session = sessions.computeIfAbsent(name, n -> new HeldSession(n, agent, tools, parts));
-                    summary.ifPresent(s -> takeUp(session, s));
-                    return session;
-                });
+                .thenComposeAsync(
+                        summary -> {
+                            var session = sessions.computeIfAbsent(name, n -> new HeldSession(n, agent, tools, parts));
+                            if (closed) {
+                                return session.leave().thenApply(gone -> {
+                                    throw new HoldfastException("this host is closed");
+                                });
+                            }
+                            return takeUp(session, summary);
+                        },
+                        parts.options().surroundings().executor());
     }
 
-    private static void takeUp(HeldSession session, SessionSummary summary) {
+    private static CompletionStage<Session> takeUp(HeldSession session, Optional<SessionSummary> known) {
+        if (known.isEmpty()) {
+            return CompletableFuture.completedFuture(session);
+        }
+        var summary = known.get();
         if (summary.summary().phase().equals("PARKED")) {
-            session.resume();
+            return session.resume().thenApply(receipt -> session);
         }
         if (summary.unread() > 0
                 || summary.openTurn().isPresent()
                 || summary.dueAt().isPresent()) {
             session.signal();
         }
+        return CompletableFuture.completedFuture(session);
     }
 
     private void signal(SessionName name) {
@@ -143,15 +154,22 @@ public final class Holdfast implements AutoCloseable {
             return;
         }
         parts.journal().ready(parts.options().surroundings().now(), SWEEP_PAGE).whenComplete((names, failure) -> {
-            if (failure != null) {
-                LOG.warn("the journal cannot be asked for ready sessions", failure);
-            } else {
-                names.forEach(this::signal);
-            }
-            if (!closed) {
-                sweepLater();
+            try {
+                if (failure != null) {
+                    LOG.warn("the journal cannot be asked for ready sessions", failure);
+                } else {
+                    names.forEach(this::sweep);
+                }
+            } finally {
+                if (!closed) {
+                    sweepLater();
+                }
             }
         });
+    }
+
+    private void sweep(SessionName name) {
+        Optional.ofNullable(sessions.get(name)).ifPresent(HeldSession::sweep);
     }
 
     /** How many agent processes are held now. */
@@ -160,7 +178,7 @@ public final class Holdfast implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
         if (closed) {
             return;
         }
@@ -178,6 +196,7 @@ public final class Holdfast implements AutoCloseable {
         } catch (ExecutionException e) {
             LOG.warn("a session did not end well", e.getCause());
         }
+        sessions.values().stream().map(HeldSession::harness).distinct().forEach(h -> h.release(parts.home()));
         parts.journal().close();
     }
 }

@@ -65,31 +65,54 @@ public record Options(
 
     public Options limits(Limits limits) {
         return new Options(
-                limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, Core.standard(limits));
+                limits,
+                unread,
+                processes,
+                slotWait,
+                toolDeadline,
+                stopWait,
+                snapshotEvents,
+                home,
+                surroundings,
+                Core.standard(limits));
     }
 
     public Options unread(SessionLimits unread) {
-        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
+        return new Options(
+                limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
     }
 
     public Options processes(int processes) {
-        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
+        return new Options(
+                limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
     }
 
     public Options slotWait(Duration slotWait) {
-        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
+        return new Options(
+                limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
     }
 
     public Options home(Path home) {
         return new Options(
-                limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, Optional.of(home), surroundings, core);
+                limits,
+                unread,
+                processes,
+                slotWait,
+                toolDeadline,
+                stopWait,
+                snapshotEvents,
+                Optional.of(home),
+                surroundings,
+                core);
     }
 
     public Options surroundings(Surroundings surroundings) {
-        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
+        return new Options(
+                limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
     }
 
     public Options core(Core core) {
-        return new Options(limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
+        return new Options(
+                limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
     }
 }

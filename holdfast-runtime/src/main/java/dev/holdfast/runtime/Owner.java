@@ -167,7 +167,7 @@ final class Owner {
     private void guarded(Runnable step) {
         try {
             step.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // an Error too: this session must not stay dead behind a live owner
             LOG.error("session {} stops: {} [state {}] [live {}]", session, e.getMessage(), durable, live, e);
             stop("internal error: " + e.getMessage(), Optional.of(e));
         }
@@ -300,7 +300,7 @@ final class Owner {
                 state.takenThrough(),
                 state.ordinaryDone(),
                 state.ordinaryDoneBytes(),
-                quiet ? OptionalLong.of(next.seenThrough()) : OptionalLong.empty(),
+                quiet ? OptionalLong.of(Math.max(next.seenThrough(), state.takenThrough())) : OptionalLong.empty(),
                 due,
                 state.turn().map(t -> OptionalLong.of(t.number())).orElse(OptionalLong.empty()),
                 new Batch.Summary(
@@ -381,8 +381,11 @@ final class Owner {
     private void stop(String why, Optional<Throwable> cause) {
         over = true;
         alarm.ifPresent(Surroundings.Alarm::cancel);
-        runner.abandon();
-        audience.over(this, why, cause);
+        try {
+            runner.abandon();
+        } finally {
+            audience.over(this, why, cause);
+        }
     }
 
     private final class RunnerOutlet implements EffectRunner.Outlet {

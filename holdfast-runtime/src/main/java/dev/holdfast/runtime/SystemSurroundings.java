@@ -21,6 +21,8 @@ final class SystemSurroundings implements Surroundings {
         timer = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().name("holdfast-timer").daemon().factory());
         timer.setRemoveOnCancelPolicy(true);
+        timer.setKeepAliveTime(5, TimeUnit.SECONDS); // so that a host that was closed leaves no thread (HS-16)
+        timer.allowCoreThreadTimeOut(true);
     }
 
     @Override

@@ -29,6 +29,7 @@ final class Tools {
     private static final JsonMapper JSON = JsonMapper.builder()
             .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+            .enable(DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES)
             .build();
 
     private Tools() {}
@@ -72,13 +73,15 @@ final class Tools {
         private final Method method;
         private final AgentTool annotation;
         private final ToolSpec spec;
+        private final JsonNode schema;
 
         MethodTool(Object target, Method method, AgentTool annotation) {
             this.target = target;
             this.method = method;
             this.annotation = annotation;
             var name = annotation.name().isEmpty() ? method.getName() : annotation.name();
-            this.spec = new ToolSpec(name, annotation.value(), schema(method));
+            this.schema = schema(method);
+            this.spec = new ToolSpec(name, annotation.value(), JSON.writeValueAsString(schema));
             if (!method.trySetAccessible()) {
                 throw new IllegalArgumentException("method " + method + " cannot be called: open its package to "
                         + Tools.class.getModule().getName()
@@ -120,12 +123,31 @@ final class Tools {
 
         private Object[] arguments(ToolCall call) throws BadInput {
             var input = JSON.readTree(call.input());
+            complete(schema, input, "");
             var parameters = method.getParameters();
             var arguments = new Object[parameters.length];
             for (int i = 0; i < parameters.length; i++) {
                 arguments[i] = parameters[i].getType() == ToolCall.class ? call : argument(parameters[i], input);
             }
             return arguments;
+        }
+
+        /** Every required field is there, also within; the mapper would take an absent number for 0. */
+        private static void complete(JsonNode schema, JsonNode value, String path) throws BadInput {
+            for (JsonNode name : schema.path("required")) {
+                var field = value.get(name.asString());
+                if (field == null || field.isNull()) {
+                    throw new BadInput("the field '" + path + name.asString() + "' is missing");
+                }
+            }
+            for (var property : schema.path("properties").properties()) {
+                if (value.has(property.getKey())) {
+                    complete(property.getValue(), value.get(property.getKey()), path + property.getKey() + ".");
+                }
+            }
+            for (JsonNode item : value.isArray() ? value : JSON.createArrayNode()) {
+                complete(schema.path("items"), item, path);
+            }
         }
 
         private static Object argument(Parameter parameter, JsonNode input) throws BadInput {
@@ -153,7 +175,7 @@ final class Tools {
             };
         }
 
-        private static String schema(Method method) {
+        private static JsonNode schema(Method method) {
             var generator = generator();
             var root = JSON.createObjectNode().put("type", "object");
             var properties = root.putObject("properties");
@@ -179,7 +201,7 @@ final class Tools {
             }
             root.set("required", required);
             root.put("additionalProperties", false);
-            return JSON.writeValueAsString(root);
+            return root;
         }
 
         private static SchemaGenerator generator() {

@@ -232,12 +232,14 @@ final class Transcript {
         private boolean full;
 
         Retelling add(String turn) {
-            if (length + turn.length() > RETELL_CHARACTERS_MAX) {
-                full = true;
-            } else {
+            int room = RETELL_CHARACTERS_MAX - length;
+            full = turn.length() > room;
+            if (!full) {
                 turns.addFirst(turn);
-                length += turn.length();
+            } else if (turns.isEmpty()) {
+                turns.addFirst(turn.substring(0, room) + "\n(The rest of this turn is left out here.)\n");
             }
+            length += Math.min(turn.length(), room);
             return this;
         }
 

@@ -6,6 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * What a broken agent does, one {@link Directive} at a time, from whatever thread meets it. The directives that shape
@@ -18,6 +20,7 @@ final class AgentFaults {
     private volatile boolean deafToInterrupt;
     private volatile boolean deafToInput;
     private volatile boolean deafToEnd;
+    private final List<byte[]> ballast = new ArrayList<>();
 
     AgentFaults(AgentParts parts) {
         this.parts = parts;
@@ -57,12 +60,14 @@ final class AgentFaults {
             case "grandchild" -> grandchild(false, step.number(30));
             case "escape" -> grandchild(true, step.number(30));
             case "once" -> once(step, turn);
+            case "allocate" -> ballast.add(new byte[(int) step.number(1) << 20]);
             case "flush" -> parts.record().flush();
             case "duplicate-result" -> turn.duplicateResult = true;
             case "no-result" -> turn.noResult = true;
             case "result-then-hang" -> turn.hangsAfter = true;
             case "late-result" -> turn.resultDelay = step.number(300);
             case "agent-turn" -> turn.agentTurnAfter = true;
+            case "full" -> turn.fillsContext = true;
             case "background" -> turn.backgroundAfter = true;
             default -> output(step);
         }

@@ -1,5 +1,9 @@
 package dev.holdfast.testkit;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -127,14 +131,23 @@ final class AgentFlags {
         return names;
     }
 
+    /** The configuration itself, or what the file of this name holds. */
+    private static String content(String config) {
+        if (config.strip().startsWith("{")) {
+            return config;
+        }
+        try {
+            return Files.readString(Path.of(config), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new Refused("Error: MCP config file not found: " + config);
+        }
+    }
+
     /** The names of the servers that the host serves over the control channel. */
     List<String> hostServers() {
         List<String> names = new ArrayList<>();
         for (String config : values.getOrDefault("--mcp-config", List.of())) {
-            if (!config.strip().startsWith("{")) {
-                continue;
-            }
-            if (Json.read(config).at("mcpServers") instanceof Json.Obj servers) {
+            if (Json.read(content(config)).at("mcpServers") instanceof Json.Obj servers) {
                 for (Map.Entry<String, Json> server : servers.members().entrySet()) {
                     if (server.getValue().text("type", "").equals("sdk")) {
                         names.add(server.getKey());

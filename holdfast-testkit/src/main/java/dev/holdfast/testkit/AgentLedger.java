@@ -36,6 +36,12 @@ final class AgentLedger {
         outputTokens += OUTPUT_PER_CALL;
     }
 
+    /** A call that was cut off behind its first token. */
+    synchronized void partOfACall() {
+        inputTokens += INPUT_PER_CALL;
+        outputTokens += 1;
+    }
+
     synchronized double spentHere() {
         return inputTokens * INPUT_PRICE + outputTokens * OUTPUT_PRICE;
     }

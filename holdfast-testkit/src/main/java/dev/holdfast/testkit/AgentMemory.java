@@ -41,6 +41,7 @@ final class AgentMemory {
     private final String workingDirectory;
     private final List<Entry> entries = new ArrayList<>();
     private final Set<String> known = new HashSet<>();
+    private final Set<String> forked = new HashSet<>();
     private final Set<String> written = new HashSet<>();
     private final Runnable recordIsBehind;
     private String leaf = "";
@@ -75,7 +76,7 @@ final class AgentMemory {
         return known.contains(uuid);
     }
 
-    /** Takes up what a record holds. A fork knows no uuid, although its entries carry them. */
+    /** Takes up what a record holds. A fork knows no uuid before its first message, although its entries carry them. */
     synchronized void resume(List<Json> lines, boolean fork) {
         resumed = true;
         Map<String, Json> byUuid = new HashMap<>();
@@ -103,6 +104,7 @@ final class AgentMemory {
         if (!fork) {
             append(Json.object().with("type", "mode").with("mode", "normal").with("sessionId", sessionId));
         } else {
+            forked.addAll(known);
             known.clear();
         }
     }
@@ -240,6 +242,7 @@ final class AgentMemory {
     /** The user's message lands: one entry, whatever it was joined from. */
     synchronized void user(String uuid, Json content, boolean meta) {
         known.add(uuid);
+        known.addAll(forked);
         entries.add(new Entry(Kind.USER, uuid, "", content));
         if (written.contains(uuid) && profile.has(AgentQuirk.FORK_HANGS_UNDER_OLD)) {
             leaf = uuid;

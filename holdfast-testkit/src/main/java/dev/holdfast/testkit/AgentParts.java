@@ -24,6 +24,7 @@ final class AgentParts {
     private volatile String model;
     private volatile Turn turn = new Turn(0);
     private volatile boolean inTurn;
+    private boolean abortNext;
     private volatile List<String> tools = List.of();
     private volatile Json servers = Json.array();
 
@@ -35,7 +36,7 @@ final class AgentParts {
         this.output = new AgentOutput(machine);
         this.frames = new AgentFrames(machine, profile, flags);
         this.host = new HostChannel(machine, output, profile);
-        this.inbox = new AgentInbox(machine, profile, () -> state("running"), () -> state("idle"));
+        this.inbox = new AgentInbox(machine, profile, () -> state("running"), this::idle);
         this.ledger = new AgentLedger(profile);
         this.faults = new AgentFaults(this);
         this.model = flags.value("--model", "claude-sonnet-4-5");
@@ -123,19 +124,30 @@ final class AgentParts {
     synchronized void begin(Turn next) {
         turn = next;
         inTurn = true;
-        notifyAll();
+        if (abortNext) {
+            abortNext = false;
+            next.abort();
+        }
     }
 
     synchronized void end() {
         inTurn = false;
     }
 
-    /** Waits for the turn of a message that has been read. False when the agent comes to rest without one. */
-    synchronized boolean waitForTurn() {
-        while (!inTurn && inbox.isBusy()) {
-            machine.await(this, 2);
+    /** What an interrupt hits: the running turn, in the older version else the next one. */
+    synchronized void abort() {
+        if (inTurn) {
+            turn.abort();
+        } else {
+            abortNext = has(AgentQuirk.INTERRUPT_HITS_NEXT) && inbox.isBusy();
         }
-        return inTurn;
+    }
+
+    private void idle() {
+        synchronized (this) {
+            abortNext = false;
+        }
+        state("idle");
     }
 
     boolean has(AgentQuirk quirk) {

@@ -53,7 +53,7 @@ public record AgentProfile(
                         AgentQuirk.FORK_HANGS_UNDER_OLD,
                         AgentQuirk.DISALLOW_ALL_HITS_MCP),
                 Duration.ofMillis(100),
-                Duration.ZERO,
+                Duration.ofMillis(5),
                 List.of(),
                 List.of());
     }
@@ -72,6 +72,8 @@ public record AgentProfile(
                         AgentQuirk.JOINS_WITH_BREAKS,
                         AgentQuirk.API_ERROR_REASON,
                         AgentQuirk.DENIAL_FRAMES,
+                        AgentQuirk.STREAM_ENDS_AFTER_ABORT,
+                        AgentQuirk.CONTINUES_BY_WORDS,
                         AgentQuirk.DISALLOW_ALL_HITS_MCP),
                 Duration.ofMillis(100),
                 Duration.ofMillis(8),
@@ -111,6 +113,16 @@ public record AgentProfile(
      */
     public AgentProfile recordDelay(Duration delay) {
         return new AgentProfile(version, quirks, delay, pickUpDelay, extraTools, hiddenTools);
+    }
+
+    /**
+     * The same with another pause before each turn; zero for measurements.
+     *
+     * @param delay zero or more
+     * @return a new profile
+     */
+    public AgentProfile pickUpDelay(Duration delay) {
+        return new AgentProfile(version, quirks, recordDelay, delay, extraTools, hiddenTools);
     }
 
     /**

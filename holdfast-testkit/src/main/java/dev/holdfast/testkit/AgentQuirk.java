@@ -38,6 +38,12 @@ public enum AgentQuirk {
     API_ERROR_REASON,
     /** A denial that no host was asked about is told by a {@code permission_denied} frame. */
     DENIAL_FRAMES,
+    /** The events that end the stream come even behind an abort, and the cut call costs something. */
+    STREAM_ENDS_AFTER_ABORT,
+    /** An open turn that is run again on resume goes on by words of the agent's own. */
+    CONTINUES_BY_WORDS,
+    /** A resumed session goes on under a new id of its own, as very old versions do. */
+    NEW_ID_ON_RESUME,
     /** {@code --disallowedTools=*} removes the host's tools too. */
     DISALLOW_ALL_HITS_MCP
 }

@@ -100,8 +100,7 @@ final class AgentReader {
         if (now && parts.isInTurn()) {
             Turn turn = parts.turn();
             turn.replaced = true;
-            turn.abort();
-            parts.host.abort();
+            parts.host.abort(turn::abort);
         }
     }
 
@@ -122,6 +121,10 @@ final class AgentReader {
         String subtype = request.text("subtype", "");
         for (Directive step : parts.scenario.control(subtype)) {
             if (step.is("ignore")) {
+                return;
+            }
+            if (step.is("refuse")) {
+                parts.output.frame(parts.frames.controlError(requestId, step.rest()));
                 return;
             }
             parts.faults.perform(step, new Turn(0));
@@ -173,16 +176,12 @@ final class AgentReader {
         if (parts.faults.ignoresInterrupt()) {
             return;
         }
-        boolean inTurn = parts.isInTurn();
-        if (parts.has(AgentQuirk.INTERRUPT_HITS_NEXT) && !inTurn) {
-            inTurn = parts.waitForTurn();
-        }
-        if (inTurn) {
-            parts.turn().abort();
-            parts.host.abort();
-        }
         List<String> queued = new ArrayList<>(parts.inbox.waitingUuids());
-        boolean receipt = parts.has(AgentQuirk.RECEIPTS);
-        succeed(requestId, receipt ? Json.object().with("still_queued", Json.texts(queued)) : Json.Nil.NIL);
+        Json receipt =
+                parts.has(AgentQuirk.RECEIPTS) ? Json.object().with("still_queued", Json.texts(queued)) : Json.Nil.NIL;
+        parts.host.abort(() -> {
+            succeed(requestId, receipt);
+            parts.abort();
+        });
     }
 }

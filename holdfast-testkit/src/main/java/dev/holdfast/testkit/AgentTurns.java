@@ -17,6 +17,7 @@ final class AgentTurns {
     private int turns;
     private boolean lastFailed;
     private boolean overBudget;
+    private boolean contextFull;
 
     AgentTurns(AgentParts parts) {
         this.parts = parts;
@@ -24,10 +25,14 @@ final class AgentTurns {
 
     /** Runs until the input is closed and everything in it is done, then ends the process. */
     void run() {
-        new HostTools(parts).introduce();
-        if (parts.machine.variable("CLAUDE_CODE_RESUME_INTERRUPTED_TURN").equals("1")
-                && parts.memory().isOpen()) {
+        boolean wanted =
+                parts.machine.variable("CLAUDE_CODE_RESUME_INTERRUPTED_TURN").equals("1");
+        boolean again = wanted && parts.memory().isOpen();
+        if (again) {
             parts.inbox.becomeBusy();
+        }
+        new HostTools(parts).introduce();
+        if (again) {
             rerun();
             parts.inbox.rest();
         }
@@ -50,6 +55,7 @@ final class AgentTurns {
     }
 
     private void after(Turn turn) {
+        contextFull |= turn.fillsContext;
         parts.faults.pointReached("idle", turn);
         if (turn.hangsAfter) {
             parts.machine.pause(Long.MAX_VALUE / 2_000_000);
@@ -172,6 +178,10 @@ final class AgentTurns {
     private void converse(Turn turn, String uuid, Json content) {
         init(turn);
         parts.memory().repair(true);
+        if (contextFull) {
+            contextFull = false;
+            new LocalCommands(parts).compactByItself();
+        }
         attachFiles(content);
         parts.memory().user(uuid, content, false);
         turn.landed = false;
@@ -254,13 +264,17 @@ final class AgentTurns {
     }
 
     private void fold(Turn turn) {
+        List<String> taken = new ArrayList<>();
         for (Line line : parts.inbox.takeFoldable()) {
             note("remove", Json.Nil.NIL);
             parts.memory().folded(line.uuid(), line.content());
             parts.replay(line.uuid(), line.content());
-            parts.lifecycle(line.uuid(), "started");
             turn.folded.add(line.uuid());
+            taken.add(line.uuid());
             parts.faults.pointReached("fold", turn);
+        }
+        for (String uuid : taken) {
+            parts.lifecycle(uuid, "started");
         }
     }
 
@@ -286,17 +300,30 @@ final class AgentTurns {
     private void interrupted(Turn turn, String marker, String reason, int extra) {
         if (turn.replaced) {
             lastFailed = false;
+            endStream(turn);
             results().replaced(turn, reason);
-            settle(turn, "completed");
+            settle(turn, "cancelled");
             return;
         }
         Json content = Json.array().add(AgentMemory.text(marker));
         String uuid = parts.machine.uuid();
         parts.memory().user(uuid, content, false);
         parts.output.frame(parts.frames.user(uuid, content, parts.sessionId()));
+        endStream(turn);
         lastFailed = true;
         results().interrupted(turn, reason, extra);
         settle(turn, "cancelled");
+    }
+
+    /** The events that close a stream which an abort cut off. */
+    private void endStream(Turn turn) {
+        if (turn.streamIndex < 0 || !parts.flags.streams()) {
+            return;
+        }
+        for (String type : List.of("content_block_stop", "message_delta", "message_stop")) {
+            Json event = Json.object().with("type", type).with("index", turn.streamIndex);
+            parts.output.frame(parts.frames.stream(event, parts.sessionId()));
+        }
     }
 
     /** The agent's own idea: a turn that no message started. */
@@ -324,6 +351,10 @@ final class AgentTurns {
         parts.begin(turn);
         init(turn);
         parts.memory().repair(false);
+        if (parts.has(AgentQuirk.CONTINUES_BY_WORDS)) {
+            Json words = Json.array().add(AgentMemory.text("Continue from where you left off."));
+            parts.memory().user(parts.machine.uuid(), words, true);
+        }
         loop(turn);
         parts.end();
     }

@@ -10,12 +10,16 @@ import java.nio.charset.StandardCharsets;
  * request that wanted no stream. Used by one thread.
  */
 final class AnswerStream {
+    /** A promised length that no answer reaches, so that closing the exchange cuts the connection. */
+    private static final long NEVER_WRITTEN = 1L << 40;
+
     private final HttpExchange exchange;
     private final boolean streamed;
     private final String model;
     private final String messageId;
     private final Json.Arr content = Json.array();
     private final StringBuilder text = new StringBuilder();
+    private boolean breaks;
     private boolean begun;
     private boolean textOpen;
     private boolean calls;
@@ -28,6 +32,11 @@ final class AnswerStream {
         this.messageId = messageId;
     }
 
+    /** Before the first word: this answer will be cut off instead of ending in good order. */
+    void willBreak() {
+        breaks = true;
+    }
+
     private void begin() throws IOException {
         if (begun) {
             return;
@@ -35,7 +44,7 @@ final class AnswerStream {
         begun = true;
         if (streamed) {
             exchange.getResponseHeaders().set("content-type", "text/event-stream");
-            exchange.sendResponseHeaders(200, 0);
+            exchange.sendResponseHeaders(200, breaks ? NEVER_WRITTEN : 0);
             event("message_start", Json.object().with("message", message(Json.Nil.NIL)));
         }
     }

@@ -127,8 +127,11 @@ final class HostChannel {
         end(sent, success ? new Answer.Given(response.at("response")) : new Answer.Failed(response.text("error", "")));
     }
 
-    /** Ends every open question of the running turn, and tells the host. */
-    void abort() {
+    /**
+     * Withdraws every open question of the running turn: tells the host, then does what belongs in between, then wakes
+     * whoever waits for an answer.
+     */
+    void abort(Runnable between) {
         List<Open> withdrawn = new ArrayList<>();
         synchronized (this) {
             for (Open sent : open.values()) {
@@ -154,6 +157,7 @@ final class HostChannel {
                 send(mcp(sent.server, cancelled));
             }
         }
+        between.run();
         synchronized (this) {
             for (Open sent : withdrawn) {
                 end(sent, new Answer.Aborted());

@@ -49,11 +49,20 @@ final class HostTools {
         long millis = limit.isEmpty() ? 30_000 : Long.parseLong(limit);
         HostChannel host = parts.host;
         HostChannel.Open first = host.send(host.mcp(server, host.initialize()));
-        boolean twice = parts.has(AgentQuirk.HANDSHAKE_TWICE) && parts.inbox.hasWaiting();
-        if (twice) {
-            goOn(server, host.send(host.mcp(server, host.initialize())), millis);
+        boolean twice = handshakeAgain(server, millis);
+        Answer answer = goOn(server, first, millis);
+        if (!twice) {
+            handshakeAgain(server, millis);
         }
-        return goOn(server, first, millis) instanceof Answer.Given given && list(server, given, listed);
+        return answer instanceof Answer.Given given && list(server, given, listed);
+    }
+
+    private boolean handshakeAgain(String server, long millis) {
+        boolean again = parts.has(AgentQuirk.HANDSHAKE_TWICE) && parts.inbox.hasWaiting();
+        if (again) {
+            goOn(server, parts.host.send(parts.host.mcp(server, parts.host.initialize())), millis);
+        }
+        return again;
     }
 
     private Answer goOn(String server, HostChannel.Open initialize, long millis) {

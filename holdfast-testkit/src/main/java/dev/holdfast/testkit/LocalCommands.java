@@ -96,29 +96,35 @@ final class LocalCommands {
     }
 
     private void compact(Turn turn, Line line) {
-        status("compacting");
         parts.memory().repair(true);
-        String summary = summary();
-        status("");
-        init(turn);
-        String boundary = parts.machine.uuid();
-        String summaryUuid = parts.machine.uuid();
-        parts.ledger.oneCall();
-        parts.memory().compact(boundary, summaryUuid, summary);
-        parts.output.frame(parts.frames
-                .system("compact_boundary", parts.sessionId())
-                .with(
-                        "compact_metadata",
-                        Json.object().with("trigger", "manual").with("pre_tokens", 15)));
-        parts.output.frame(parts.frames
-                .user(summaryUuid, new Json.Str(summary), parts.sessionId())
-                .with("isSynthetic", true));
+        replaceBySummary("manual", () -> init(turn));
         remember("compact", line);
         String output = LocalCommand.output("Compacted ");
         parts.memory().localCommand(parts.machine.uuid(), output);
         parts.replay(parts.machine.uuid(), new Json.Str(output));
         acknowledge("compact", line);
         new TurnResults(parts).plain(turn, "");
+    }
+
+    /** What the agent does by itself when the conversation has grown too long, in the middle of a turn. */
+    void compactByItself() {
+        replaceBySummary("auto", () -> {});
+    }
+
+    private void replaceBySummary(String trigger, Runnable beforeTheBoundary) {
+        status("compacting");
+        String summary = summary();
+        status("");
+        beforeTheBoundary.run();
+        String summaryUuid = parts.machine.uuid();
+        parts.ledger.oneCall();
+        parts.memory().compact(parts.machine.uuid(), summaryUuid, summary);
+        Json metadata = Json.object().with("trigger", trigger).with("pre_tokens", 15);
+        parts.output.frame(
+                parts.frames.system("compact_boundary", parts.sessionId()).with("compact_metadata", metadata));
+        parts.output.frame(parts.frames
+                .user(summaryUuid, new Json.Str(summary), parts.sessionId())
+                .with("isSynthetic", true));
     }
 
     private void status(String status) {

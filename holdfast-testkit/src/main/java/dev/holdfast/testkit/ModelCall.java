@@ -84,6 +84,7 @@ final class ModelCall {
             case "error" -> {
                 return fail(step);
             }
+            case "compact" -> new LocalCommands(parts).compactByItself();
             case "spend" -> parts.ledger.oneCall();
             default -> parts.faults.perform(step, turn);
         }
@@ -115,7 +116,7 @@ final class ModelCall {
             return;
         }
         started = true;
-        if (!parts.has(AgentQuirk.LATE_REPLAY)) {
+        if (parts.flags.streams() && !parts.has(AgentQuirk.LATE_REPLAY)) {
             land(parts, turn);
         }
         Json message =
@@ -137,6 +138,7 @@ final class ModelCall {
         parts.faults.pointReached("landing", turn);
     }
 
+    /** Prints an event of the model's stream, when the host wants them. */
     private void event(Json event) {
         if (parts.flags.streams()) {
             parts.output.frame(parts.frames.stream(event, parts.sessionId()));
@@ -283,6 +285,10 @@ final class ModelCall {
                 frame.with("aborted", true);
             }
             parts.output.frame(frame);
+        }
+        if (started && parts.has(AgentQuirk.STREAM_ENDS_AFTER_ABORT)) {
+            turn.streamIndex = index;
+            parts.ledger.partOfACall();
         }
         calls.clear();
         pieces.removeIf(piece -> piece.block().text("type", "").equals("tool_use"));

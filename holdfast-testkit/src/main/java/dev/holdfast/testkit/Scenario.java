@@ -15,9 +15,10 @@ import java.util.List;
  * start: [[sleep 500]]                     before the first byte is read
  * turn 2: [[crash]]                        in the second turn of this process
  * contains refund: [[tool mcp__host__echo {"text":"x"}]]
+ * begins /clear: [[say I cannot]]          for a message whose words, before the host's own block, begin so
  * any: [[say ok]]                          in every turn
  * initialize: [[ignore]]                   a control request of the host, by its subtype
- * interrupt: [[sleep 2000]]
+ * interrupt: [[sleep 2000]]               or [[ignore]], or [[refuse TEXT]]
  * </pre>
  *
  * @param rules in the order of the file
@@ -68,12 +69,16 @@ record Scenario(List<Rule> rules) {
     /** For one turn: by its number in this process, counted from 1, and by its words. */
     List<Directive> inTurn(int number, List<String> words) {
         String all = String.join("\n", words);
+        String asked = words.size() < 2 ? "" : words.get(words.size() - 2);
         List<Directive> steps = new ArrayList<>();
         for (Rule rule : rules) {
             boolean holds = rule.when().equals("turn " + number)
                     || rule.when().equals("any")
                     || (rule.when().startsWith("contains ")
-                            && all.contains(rule.when().substring("contains ".length())));
+                            && all.contains(rule.when().substring("contains ".length())))
+                    || (rule.when().startsWith("begins ")
+                            && !asked.isEmpty()
+                            && asked.startsWith(rule.when().substring("begins ".length())));
             if (holds) {
                 steps.addAll(rule.steps());
             }

@@ -34,7 +34,10 @@ import java.util.Optional;
  * [[duplicate-result]] [[no-result]] [[late-result MS]] [[result-then-hang]] [[agent-turn]] [[background]]
  * [[grandchild SECONDS]]  a child that keeps the pipes open; [[escape SECONDS]] one in a session of its own
  * [[gate NAME]]           waits for a test to open the gate, or for an interrupt
+ * [[compact]]             replaces the conversation by a summary, as an agent does when it grows too long
+ * [[allocate MB]]         keeps so much memory; give it a larger heap first
  * [[flush]]               writes the record out now
+ * [[full]]                the context is nearly full: before its next turn the agent compacts it by itself
  * [[once KEY DIRECTIVE]]  the first time only, over all processes of one configuration directory
  * </pre>
  *

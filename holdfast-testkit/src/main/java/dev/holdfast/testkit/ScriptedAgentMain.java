@@ -44,7 +44,8 @@ public final class ScriptedAgentMain {
     private static AgentParts open(AgentMachine machine, AgentProfile profile, AgentFlags flags) {
         Scenario scenario = Scenario.at(machine.setting("SCENARIO"));
         String resumed = flags.value("--resume", "");
-        boolean fresh = resumed.isEmpty() || flags.forks();
+        boolean forks = flags.forks() || profile.has(AgentQuirk.NEW_ID_ON_RESUME);
+        boolean fresh = resumed.isEmpty() || forks;
         String id = fresh ? flags.value("--session-id", machine.uuid()) : resumed;
         if (!isUuid(id)) {
             refuse(machine, "Error: Invalid session ID. Must be a valid UUID.");
@@ -59,7 +60,7 @@ public final class ScriptedAgentMain {
             if (!holdsAMessage(lines)) {
                 unknown(parts, resumed);
             }
-            parts.memory().resume(lines, flags.forks());
+            parts.memory().resume(lines, forks);
             parts.ledger.carry(parts.memory().costBefore());
         }
         return parts;

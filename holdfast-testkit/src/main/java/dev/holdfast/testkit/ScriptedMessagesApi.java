@@ -171,6 +171,11 @@ public final class ScriptedMessagesApi implements AutoCloseable {
         int number = answers.incrementAndGet();
         AnswerStream answer = new AnswerStream(exchange, request.streamed(), request.model(), "msg_" + number);
         ScriptedModel.Plan plan = plan(request);
+        for (Directive step : plan.steps()) {
+            if (step.is("break") || step.is("crash")) {
+                answer.willBreak();
+            }
+        }
         int calls = 0;
         for (Directive step : plan.steps()) {
             if (ScriptedModel.isTool(step)) {

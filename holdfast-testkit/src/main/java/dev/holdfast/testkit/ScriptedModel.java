@@ -155,7 +155,7 @@ final class ScriptedModel {
 
     /**
      * The words of the last message that was merged into this user message: agents end each merged one but the last
-     * with a line break.
+     * with a line break, or set a reminder between.
      */
     private static List<String> lastEntry(Spoken message) {
         List<String> entry = new ArrayList<>();
@@ -166,6 +166,7 @@ final class ScriptedModel {
             }
             String own = Conversation.own(text.text()).orElse("");
             if (own.isEmpty()) {
+                ended = !entry.isEmpty();
                 continue;
             }
             if (ended) {

@@ -111,6 +111,9 @@ public enum SeededBug {
             var open = with(with(live, "interrupt", Live.InterruptWindow.CLOSED), "awaitIdle", false);
             return sound.decide(durable, open, input, now);
         }
+        if (this == IN_FLIGHT_FORGOTTEN && input instanceof Input.Awake && durable.up()) {
+            return sound.decide(with(durable, "turn", Optional.empty()), live, input, now);
+        }
         boolean others = !live.waiting().tailMap(durable.takenThrough(), false).isEmpty();
         if (this == RECLAIM_TO_TAIL && others && !durable.front().isEmpty()) {
             return sound.decide(with(durable, "front", List.of()), live, input, now);
@@ -119,15 +122,19 @@ public enum SeededBug {
     }
 
     private Durable applyWrongly(Durable after, Durable before, Event event) {
-        if (event instanceof Event.IncarnationEnded e && before.turn().isPresent()) {
-            if (this == IN_FLIGHT_FORGOTTEN && e.cause() == Event.EndCause.HOST_LOST) {
-                return with(after, "turn", Optional.empty());
-            }
-            if (this == RECLAIM_TO_TAIL) {
-                var front = new ArrayList<>(after.front());
-                front.addAll(before.turn().get().original().messages());
-                return with(with(after, "turn", Optional.empty()), "front", front);
-            }
+        boolean open = before.turn().isPresent();
+        if (this == IN_FLIGHT_FORGOTTEN
+                && open
+                && event instanceof Event.IncarnationEnded e
+                && e.cause() == Event.EndCause.HOST_LOST) {
+            return with(after, "turn", Optional.empty());
+        }
+        if (this == RECLAIM_TO_TAIL
+                && event instanceof Event.IncarnationPlanned
+                && before.turn().filter(t -> !t.inFlight()).isPresent()) {
+            var front = new ArrayList<>(after.front());
+            front.addAll(before.turn().orElseThrow().original().messages());
+            return with(with(after, "turn", Optional.empty()), "front", front);
         }
         if (this == REDELIVERY_AFTER_SETTLE && event instanceof Event.TurnSettled e && e.turn() % 5 == 0) {
             return with(after, "front", e.messages());

@@ -3,7 +3,6 @@ package dev.holdfast.testkit;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.LongStream;
@@ -106,6 +105,6 @@ public final class Simulate {
         return LongStream.rangeClosed(1, MATRIX_SEEDS)
                 .mapToObj(seed -> Simulation.run(seed, Optional.of(bug)))
                 .filter(o -> o.violation().isPresent())
-                .min(Comparator.comparingLong(Simulation.Outcome::seed));
+                .findFirst();
     }
 }

@@ -507,7 +507,7 @@ final class SimulatedAgents {
         void interrupt() {
             window = true;
             answeredInWindow = false;
-            machine.after(shortly(), () -> {
+            machine.after(random.nextInt(3) == 0 ? Duration.ofMillis(random.nextInt(3_000)) : shortly(), () -> {
                 if (dead || hanging) {
                     return;
                 }

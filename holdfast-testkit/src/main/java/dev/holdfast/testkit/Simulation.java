@@ -271,7 +271,7 @@ public final class Simulation {
                     watch(session, receipt);
                 }
             });
-            if (random.nextInt(12) == 0) {
+            if (random.nextInt(6) == 0) {
                 var unusedToo = session.interruptAsync();
             }
             machine.after(Duration.ofSeconds(2), () -> retry(key, steer));

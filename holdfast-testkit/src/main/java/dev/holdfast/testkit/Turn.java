@@ -31,7 +31,9 @@ final class Turn {
     boolean hangsAfter;
     boolean agentTurnAfter;
     boolean backgroundAfter;
+    boolean fillsContext;
     long resultDelay;
+    int streamIndex = -1;
     String crashAt = "";
 
     Turn(int number) {

@@ -5,11 +5,13 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 /** One agent in a comparison: the scripted one, or a real command line in front of a scripted Messages API. */
 final class Contender implements AutoCloseable {
@@ -150,7 +152,7 @@ final class Contender implements AutoCloseable {
         List<String> words = new ArrayList<>();
         for (String text : lastShown().userTexts()) {
             if (!text.startsWith("<local-command-caveat>") && !text.startsWith("This session is being continued")) {
-                words.add(text.startsWith("<") ? text.substring(0, Math.min(text.length(), 24)) : text);
+                words.add(text.startsWith("<") ? text.substring(0, Math.min(text.length(), 18)) : text);
             }
         }
         return words;
@@ -192,5 +194,20 @@ final class Contender implements AutoCloseable {
             host.close();
         }
         api.ifPresent(ScriptedMessagesApi::close);
+        for (TestHost host : started) {
+            host.awaitExit();
+        }
+        delete(home);
+    }
+
+    /** What a dying agent still writes there is no failure of the test. */
+    private static void delete(Path directory) {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException | UncheckedIOException stillWritten) {
+            directory.toFile().deleteOnExit();
+        }
     }
 }

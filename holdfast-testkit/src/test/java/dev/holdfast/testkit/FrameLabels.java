@@ -1,25 +1,20 @@
 package dev.holdfast.testkit;
 
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /** Frames and record entries in short, with names for uuids, so that two agents can be compared. */
 final class FrameLabels {
     private FrameLabels() {}
 
     static List<String> of(List<Json> frames, Map<String, String> names) {
-        Set<String> asked = new HashSet<>();
-        for (Json frame : frames) {
-            if (frame.text("type", "").equals("control_request")) {
-                asked.add(frame.text("request_id", ""));
-            }
-        }
         List<String> labels = new ArrayList<>();
         for (Json frame : frames) {
-            String label = label(frame, names, asked);
+            if (isHandshake(frame)) {
+                continue;
+            }
+            String label = label(frame, names);
             boolean repeatedDelta = !labels.isEmpty()
                     && label.equals("stream content_block_delta")
                     && labels.getLast().equals(label);
@@ -30,7 +25,13 @@ final class FrameLabels {
         return labels;
     }
 
-    private static String label(Json frame, Map<String, String> names, Set<String> asked) {
+    /** How often and between which other frames the handshake comes is a matter of milliseconds. */
+    private static boolean isHandshake(Json frame) {
+        String method = frame.at("request").at("message").text("method", "");
+        return method.equals("initialize") || method.equals("notifications/initialized") || method.equals("tools/list");
+    }
+
+    private static String label(Json frame, Map<String, String> names) {
         return switch (frame.text("type", "")) {
             case "system" -> system(frame);
             case "user" -> user(frame, names);
@@ -100,8 +101,10 @@ final class FrameLabels {
 
     private static String shortened(String text) {
         String line = text.strip();
-        for (String prefix :
-                List.of("<command-name>", "<local-command", "Total cost", "Estimated cost", "## Context")) {
+        if (line.startsWith("Total cost") || line.startsWith("Estimated cost")) {
+            return "COST";
+        }
+        for (String prefix : List.of("<command-name>", "<local-command", "## Context")) {
             if (line.startsWith(prefix)) {
                 return prefix;
             }

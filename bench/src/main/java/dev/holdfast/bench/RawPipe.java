@@ -1,0 +1,66 @@
+package dev.holdfast.bench;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** The least there can be: writes a line into the agent's pipe, reads until the result and the idle frame. */
+final class RawPipe implements Lane {
+    private final Process agent;
+    private final Writer in;
+    private final BufferedReader out;
+
+    RawPipe(AgentHome home) throws IOException {
+        agent = home.raw().start();
+        in = agent.outputWriter();
+        out = agent.inputReader();
+    }
+
+    @Override
+    public String name() {
+        return "raw pipe";
+    }
+
+    @Override
+    public void round(int count, Latencies into) throws IOException {
+        long round = System.nanoTime();
+        for (int i = 0; i < count; i++) {
+            long began = System.nanoTime();
+            turn(i);
+            into.add(System.nanoTime() - began);
+        }
+        into.elapsed(System.nanoTime() - round);
+    }
+
+    private void turn(int i) throws IOException {
+        in.write("{\"type\":\"user\",\"uuid\":\"" + UUID.randomUUID() + "\",\"message\":{\"role\":\"user\",\"content\":"
+                + "[{\"type\":\"text\",\"text\":\"" + TurnBench.text(i)
+                + "\"},{\"type\":\"text\",\"text\":\"(host)\"}]}}\n");
+        in.flush();
+        boolean result = false;
+        while (true) {
+            String line = out.readLine();
+            if (line == null) {
+                throw new IOException("the agent has ended in the middle of a turn, see its stderr");
+            }
+            result |= line.startsWith("{\"type\":\"result\"");
+            if (result && line.contains("\"session_state_changed\"") && line.contains("\"idle\"")) {
+                return;
+            }
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        in.close();
+        try {
+            agent.onExit().get(5, TimeUnit.SECONDS);
+        } catch (InterruptedException | ExecutionException | TimeoutException late) {
+            agent.destroyForcibly();
+        }
+    }
+}

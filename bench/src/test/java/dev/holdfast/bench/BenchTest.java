@@ -1,0 +1,42 @@
+package dev.holdfast.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Each benchmark runs to its end and finds something to say. What it measures here means nothing. */
+class BenchTest {
+    private static final PrintStream NOWHERE =
+            new PrintStream(OutputStream.nullOutputStream(), true, StandardCharsets.UTF_8);
+
+    @TempDir
+    Path figures;
+
+    @Test
+    void turn_quick_measuresEveryVariantAndCountsCommits() throws Exception {
+        var found = Bench.run("turn", true, figures, NOWHERE);
+        assertThat(found.rows())
+                .hasSize(4)
+                .allSatisfy((variant, row) ->
+                        assertThat(found.number(variant, "per_s")).as(variant).isPositive());
+        assertThat(found.number("held, lone asks", "commits/turn")).isBetween(3.0, 3.2);
+        assertThat(found.number("held, queue", "commits/turn")).isBetween(1.0, 3.0);
+        assertThat(figures.resolve("turn.json")).isNotEmptyFile();
+    }
+
+    @Test
+    void journal_quick_measuresEveryShapeBesidePlainSql() throws Exception {
+        var found = Bench.run("journal", true, figures, NOWHERE);
+        assertThat(found.rows())
+                .hasSize(8)
+                .allSatisfy((variant, row) ->
+                        assertThat(found.number(variant, "per_s")).as(variant).isPositive());
+        assertThat(found.number("64 senders, hot session", "per_commit")).isGreaterThan(1);
+        assertThat(figures.resolve("journal.json")).isNotEmptyFile();
+    }
+}

@@ -1,0 +1,138 @@
+package dev.holdfast.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.holdfast.ArrivalKind;
+import dev.holdfast.DeliveryId;
+import dev.holdfast.EventRecord;
+import dev.holdfast.JournalException;
+import dev.holdfast.Limits;
+import dev.holdfast.MessageId;
+import dev.holdfast.Outcome;
+import dev.holdfast.SnapshotRecord;
+import dev.holdfast.StoredEvent;
+import dev.holdfast.TurnMark;
+import dev.holdfast.Usage;
+import dev.holdfast.core.Core;
+import dev.holdfast.core.Durable;
+import dev.holdfast.core.Event;
+import dev.holdfast.core.OpenCall;
+import dev.holdfast.core.Phase;
+import dev.holdfast.core.Taken;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Stored events and snapshots: what was written is read, and nothing is half-read. */
+class EventCodecTest {
+    private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
+    private static final DeliveryId LINE = new DeliveryId(new UUID(1, 2));
+    private static final Taken MESSAGE = new Taken(3, new MessageId(new UUID(3, 4)), 17);
+    private final EventCodec codec = new EventCodec();
+
+    static Stream<Event> events() {
+        var usage = new Usage(1, 2, 3, 4, OptionalLong.of(5));
+        var call = new OpenCall("c", "tool", "d", "k", true, false, "answer", false);
+        return Stream.of(
+                new Event.SessionOpened("00ff", "claude"),
+                new Event.PhaseChanged(Phase.Trigger.RESUME, "", Optional.of(NOON)),
+                new Event.ArrivalDone(4, ArrivalKind.CANCEL, "done"),
+                new Event.MessageEnded(MESSAGE, Outcome.CLOSED, "why"),
+                new Event.TurnOpened(1, LINE, List.of(MESSAGE), NOON, NOON, false),
+                new Event.SteerPlanned(1, MESSAGE, LINE),
+                new Event.SteerLanded(1, MESSAGE, LINE),
+                new Event.SteerReturned(1, MESSAGE, LINE),
+                new Event.ContinuationOpened(1, LINE, "why", List.of(call), List.of("c2"), NOON),
+                new Event.TurnReturned(1, "why", NOON),
+                new Event.TurnSettled(
+                        1,
+                        List.of(MESSAGE),
+                        Outcome.ANSWERED,
+                        Event.Evidence.RESULT,
+                        "text \u0000 \u2028 ü",
+                        "",
+                        usage,
+                        new TurnMark(1, List.of("a"), "b"),
+                        "r"),
+                new Event.CallStarted(1, "c", "tool", "d", "k"),
+                new Event.CallEnded(1, "c", "tool", true, "answer"),
+                new Event.InterruptAsked(1, 5, "cancelled"),
+                new Event.IncarnationPlanned(2),
+                new Event.IncarnationStarted(2, 4711),
+                new Event.IncarnationVerified(2, "2.1", "native", true, 1),
+                new Event.IncarnationEnded(2, Event.EndCause.CRASHED, "signal 9", true, "tail"),
+                new Event.NativeSessionReplaced("native", "the first"),
+                new Event.CatchUpPlanned(2, LINE, 1, 3, List.of("a")),
+                new Event.RestartScheduled(NOON, 1, "why"),
+                new Event.AgentTurnSeen("text", Usage.unknown(), "r"),
+                new Event.Noticed("what", "detail"));
+    }
+
+    private static StoredEvent stored(EventRecord record) {
+        return new StoredEvent(1, 1, NOON, record);
+    }
+
+    @ParameterizedTest
+    @MethodSource("events")
+    @Tag("MB-17")
+    void event_isReadAsItWasWritten(Event event) {
+        var record = codec.encode(event);
+        assertThat(codec.decode(stored(record))).isEqualTo(event);
+        assertThat(record.turn().orElse(0)).isEqualTo(event.turn());
+    }
+
+    @Test
+    void everyKindOfEvent_isInThisTest() {
+        var here = events().map(e -> e.getClass().getSimpleName()).collect(Collectors.toCollection(TreeSet::new));
+        var all = Arrays.stream(Event.class.getPermittedSubclasses())
+                .map(Class::getSimpleName)
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertThat(here).isEqualTo(all);
+    }
+
+    @Test
+    @Tag("MB-17")
+    void unknownOrNewerEvent_isRefusedByName() {
+        var body = "{}".getBytes(StandardCharsets.UTF_8);
+        var unknown = stored(new EventRecord("Invented", 1, OptionalLong.empty(), body));
+        var newer = stored(new EventRecord("Noticed", 99, OptionalLong.empty(), body));
+        var damaged = stored(new EventRecord("Noticed", 1, OptionalLong.empty(), new byte[] {'{'}));
+        assertThatThrownBy(() -> codec.decode(unknown)).hasMessageContaining("Invented");
+        assertThatThrownBy(() -> codec.decode(newer)).hasMessageContaining("version 99");
+        assertThatThrownBy(() -> codec.decode(damaged))
+                .isInstanceOfSatisfying(
+                        JournalException.class,
+                        e -> assertThat(e.problem()).isEqualTo(JournalException.Problem.DAMAGED));
+    }
+
+    @Test
+    @Tag("MB-17")
+    void snapshot_isReadAsItWasWritten_andRefusedWhenNewer() {
+        var core = Core.standard(Limits.standard());
+        var state = Durable.empty();
+        for (Event e : List.of(
+                new Event.SessionOpened("00ff", "claude"),
+                new Event.TurnOpened(1, LINE, List.of(new Taken(2, MESSAGE.id(), 5)), NOON, NOON, false),
+                new Event.IncarnationPlanned(1),
+                new Event.NativeSessionReplaced("native", "the first"),
+                new Event.CallStarted(1, "c", "tool", "d", "k"),
+                new Event.InterruptAsked(1, 5, "cancelled"))) {
+            state = core.apply(state, e);
+        }
+        assertThat(codec.restore(codec.snapshot(6, state))).isEqualTo(state);
+        assertThatThrownBy(() -> codec.restore(new SnapshotRecord(6, 99, new byte[0])))
+                .hasMessageContaining("version 99");
+    }
+}
