@@ -67,6 +67,7 @@ class CancelTest extends CoreScenario {
         long next = session.accept(ArrivalKind.MESSAGE);
         session.accept(ArrivalKind.CANCEL);
         session.readUrgent();
+        assertThat(session.sleepable()).as("an owner with a cancel to act on").isFalse();
         session.read();
 
         assertThat(session.outcome(message)).contains(Outcome.CANCELLED);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.Knowledge;
 import dev.holdfast.Limits;
 import dev.holdfast.Outcome;
+import dev.holdfast.TurnResult;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -287,6 +288,41 @@ class MemoryTest extends CoreScenario {
 
         assertThat(session.outcome(1)).contains(Outcome.CANCELLED);
         assertThat(session.newest(Event.TurnSettled.class).mark().asked()).hasSize(1);
+    }
+
+    @Test
+    @Tag("TN-16")
+    void turn_thatFailed_isRememberedByItsQuestionAlone() {
+        session.message();
+        session.up();
+        session.landed();
+        session.result(CoreDriver.result(TurnResult.Ending.FAILED, "api error", List.of()));
+
+        assertThat(session.newest(Event.TurnSettled.class).mark().asked()).hasSize(1);
+        assertThat(session.newest(Event.TurnSettled.class).mark().answered())
+                .as("an agent may keep no entry of an error")
+                .isEmpty();
+    }
+
+    @Test
+    @Tag("TN-16")
+    @Tag("P2")
+    void turn_endedBeforeItsContinuationWasTold_isNotToldAgain() {
+        session.message();
+        session.message();
+        session.up();
+        var id = session.line();
+        session.landed();
+        session.hostCrash();
+        session.slotGranted();
+        session.known(session.hasOpen(id));
+        session.cancel();
+        session.verified();
+
+        assertThat(session.turn().number()).isEqualTo(2);
+        assertThat(session.effect(Effect.Tell.class).orElseThrow().retellFrom())
+                .as("its words are in the agent's memory")
+                .isZero();
     }
 
     @Test

@@ -154,6 +154,23 @@ class RestartTest extends CoreScenario {
     }
 
     @Test
+    @Tag("HS-13")
+    void resume_afterTheDelaysAreUsedUp_beginsThemAnew() {
+        session.message();
+        for (int start = 1; start <= 3; start++) {
+            fails();
+            session.tickDue();
+        }
+        fails();
+        assertThat(session.durable().phase()).isEqualTo(Phase.PARKED);
+        session.resume();
+        fails();
+
+        assertThat(session.durable().phase()).isEqualTo(Phase.OPEN);
+        assertThat(session.dueAt()).contains(session.now().plusSeconds(1));
+    }
+
+    @Test
     void resume_ofASessionThatIsNotParked_onlySaysSo() {
         long resume = session.resume();
         assertThat(session.done(resume)).isEqualTo("not parked");
