@@ -335,8 +335,7 @@ class ScriptedAgentTest {
     @Tag("HS-22")
     void stop_ofAnAgentThatIgnoresTerm_killsItWithinTheLadder() {
         var life = live();
-        life.tell("[[ignore-term]] [[ignore-eof]] [[hang]]");
-        life.reports.next(0, Report.Busy.class);
+        life.turn("[[ignore-term]] [[ignore-eof]] [[say deaf]]");
         life.stop(StopMode.BUSY);
         awaitDead(life.pid());
         var steps = life.reports.of(Report.Noticed.class).stream()
