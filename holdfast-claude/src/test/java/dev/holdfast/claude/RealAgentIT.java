@@ -26,17 +26,15 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * A short walk with the real program, run by hand: {@code -Dclaude.binaries=/path/one:/path/two}. The whole matrix is in
- * module {@code it}.
- */
-@EnabledIfSystemProperty(named = "claude.binaries", matches = ".+")
+/** A short walk with the real programs that {@code dev/fetch-cli} fetched. The whole matrix is in module {@code it}. */
+@Tag("slow")
 class RealAgentIT {
     private static final ToolSpec ECHO = new ToolSpec(
             "echo", "says it again", "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}}}");
@@ -51,7 +49,16 @@ class RealAgentIT {
     private long incarnation;
 
     static Stream<String> binaries() {
-        return Stream.of(System.getProperty("claude.binaries").split(":"));
+        return Stream.of("2.1.197", "2.1.332")
+                .map(version -> Path.of(System.getProperty("holdfast.root"), "target", "cli", version, "claude")
+                        .toString());
+    }
+
+    @BeforeEach
+    void needsThePrograms() {
+        Assumptions.assumeTrue(
+                binaries().allMatch(path -> Files.isExecutable(Path.of(path))),
+                "npm is unreachable: dev/fetch-cli fetched no real program");
     }
 
     @BeforeEach
