@@ -95,19 +95,8 @@ final class Hosted implements AutoCloseable {
 
     long accepted(Receipt receipt) {
         return switch (receipt) {
-            case Receipt.Accepted r -> r.number();
-            case Receipt.Duplicate r -> r.number();
-            case Receipt.KeyConflict r ->
-                throw refused(
-                        "key_conflict",
-                        "the key was used before with other words (message " + r.number() + "): use a new key");
-            case Receipt.Full r ->
-                throw refused(
-                        "full",
-                        r.unread() + " of " + r.limit() + " unread " + r.unit() + " lie in it: try again when some are"
-                                + " done");
-            case Receipt.Refused r -> throw refused("refused", r.reason());
-            case Receipt.UnknownSession r -> throw refused("unknown_session", "it does not exist");
+            case Receipt.Stored r -> r.number();
+            case Receipt.Refusal r -> throw refused(r.problem(), r.message());
         };
     }
 

@@ -158,7 +158,7 @@ final class Step {
                     stop(StopMode.IDLE);
                 }
             }
-            case MESSAGE, STEER -> throw new IllegalStateException(h.kind() + " is not urgent");
+            default -> throw new IllegalStateException(h.kind() + " is not acted on yet");
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.holdfast.journal;
 
+import dev.holdfast.Address;
 import dev.holdfast.Arrival;
 import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
@@ -159,5 +160,15 @@ public final class SqliteReader implements JournalReader {
         if (max < 1) {
             throw new IllegalArgumentException("a page holds at least 1; max is " + max);
         }
+    }
+
+    @Override
+    public CompletionStage<List<Address>> addresses(SessionName name) {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public CompletionStage<Optional<Address>> address(String token) {
+        throw new UnsupportedOperationException("not built yet");
     }
 }

@@ -26,6 +26,7 @@ final class Draft {
     private OptionalLong quiet = OptionalLong.empty();
     private Optional<Instant> due = Optional.empty();
     private OptionalLong turn = OptionalLong.empty();
+    private OptionalLong urgentThrough = OptionalLong.empty();
     private Batch.Summary summary = OPEN;
     private Optional<SnapshotRecord> snapshot = Optional.empty();
 
@@ -78,6 +79,12 @@ final class Draft {
         return this;
     }
 
+    /** Appended only if no urgent arrival above {@code number} was accepted. */
+    Draft ifUrgentThrough(long number) {
+        urgentThrough = OptionalLong.of(number);
+        return this;
+    }
+
     Draft summary(Batch.Summary next) {
         summary = next;
         return this;
@@ -95,6 +102,18 @@ final class Draft {
 
     Batch batch() {
         return new Batch(
-                id, expectedSeq, events, admission, takenThrough, done, doneBytes, quiet, due, turn, summary, snapshot);
+                id,
+                expectedSeq,
+                events,
+                admission,
+                takenThrough,
+                done,
+                doneBytes,
+                quiet,
+                due,
+                turn,
+                urgentThrough,
+                summary,
+                snapshot);
     }
 }

@@ -1,16 +1,20 @@
 package dev.holdfast.runtime;
 
+import dev.holdfast.Addresses;
 import dev.holdfast.Agent;
 import dev.holdfast.AgentUnavailable;
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.Author;
 import dev.holdfast.Claim;
 import dev.holdfast.Delivery;
+import dev.holdfast.Drained;
 import dev.holdfast.EventListener;
 import dev.holdfast.Harness;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.Message;
+import dev.holdfast.Payload;
 import dev.holdfast.Receipt;
+import dev.holdfast.Received;
 import dev.holdfast.Reply;
 import dev.holdfast.Session;
 import dev.holdfast.SessionName;
@@ -20,6 +24,7 @@ import dev.holdfast.StoredEvent;
 import dev.holdfast.Subscription;
 import dev.holdfast.Tool;
 import dev.holdfast.Usage;
+import dev.holdfast.Withdrawal;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Event;
 import dev.holdfast.core.Input;
@@ -35,6 +40,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -358,16 +364,8 @@ final class HeldSession implements Session, Owner.Audience {
 
     private long accepted(Receipt receipt) {
         return switch (receipt) {
-            case Receipt.Accepted r -> r.number();
-            case Receipt.Duplicate r -> r.number();
-            case Receipt.KeyConflict r ->
-                throw new HoldfastException("session " + name
-                        + ": the key was used before with another content (message " + r.number() + "): use a new key");
-            case Receipt.Full r ->
-                throw new HoldfastException("session " + name + " is full: " + r.unread() + " of " + r.limit()
-                        + " unread " + r.unit() + "; send again when some are done");
-            case Receipt.Refused r -> throw new HoldfastException("session " + name + " refuses: " + r.reason());
-            case Receipt.UnknownSession r -> throw new HoldfastException("there is no session " + r.name());
+            case Receipt.Stored r -> r.number();
+            case Receipt.Refusal r -> throw new HoldfastException("session " + name + ": " + r.message());
         };
     }
 
@@ -499,7 +497,8 @@ final class HeldSession implements Session, Owner.Audience {
     }
 
     /** Takes a parked session up again; does nothing to any other. */
-    CompletionStage<Receipt> resume() {
+    @Override
+    public CompletionStage<Receipt> resume() {
         synchronized (lock) {
             resuming = true;
         }
@@ -528,10 +527,13 @@ final class HeldSession implements Session, Owner.Audience {
                     name,
                     summary.summary().phase(),
                     summary.summary().phaseReason(),
+                    Optional.empty(),
                     summary.unread() + returned,
                     summary.openTurn(),
                     summary.summary().turnSince(),
                     state.consumed(),
+                    false,
+                    state.lastEnd(),
                     awake ? process(live) : "asleep",
                     summary.summary().costMicros(),
                     summary.summary().lastWords());
@@ -545,5 +547,95 @@ final class HeldSession implements Session, Owner.Audience {
             case READY -> now.busy() || state.turn().isPresent() ? "working" : "idle";
             case STOPPING -> "stopping";
         };
+    }
+
+    @Override
+    public CompletionStage<List<Receipt>> sendAll(List<Message> messages) {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public CompletionStage<Receipt> submit(Payload payload, Author author, Optional<String> key) {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public CompletionStage<Receipt> cancel(Payload.Cancel cancel) {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public CompletionStage<Withdrawal> withdraw(long number) {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public CompletionStage<Receipt> resend(long number) {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public CompletionStage<Receipt> pause(String reason) {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public CompletionStage<Drained> drain(Duration deadline) {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public CompletionStage<Receipt> finish(String reason) {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public CompletionStage<Receipt> reset() {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public CompletionStage<Receipt> clear() {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public CompletionStage<Optional<String>> question(String id, String text, Duration deadline) {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public CompletionStage<Receipt> answer(String question, String text) {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public CompletableFuture<Optional<String>> internal(String text) {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public CompletionStage<Boolean> awaitMessage() {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public CompletionStage<List<Reply>> deadLetters(int max) {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public Addresses addresses() {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public Subscription onInterrupt(Consumer<Received> handler) {
+        throw new UnsupportedOperationException("not built yet");
+    }
+
+    @Override
+    public Subscription onDelivery(Consumer<Received> handler) {
+        throw new UnsupportedOperationException("not built yet");
     }
 }

@@ -303,6 +303,7 @@ final class Owner {
                 quiet ? OptionalLong.of(Math.max(next.seenThrough(), state.takenThrough())) : OptionalLong.empty(),
                 due,
                 state.turn().map(t -> OptionalLong.of(t.number())).orElse(OptionalLong.empty()),
+                OptionalLong.empty(),
                 new Batch.Summary(
                         state.phase().name(),
                         shortened(state.phaseReason()),
@@ -342,6 +343,7 @@ final class Owner {
             }
             case Claim.Appended.Fenced f ->
                 stop("another owner has taken the session over (epoch " + f.newerEpoch() + ")", Optional.empty());
+            case Claim.Appended.Behind b -> stop("not built yet: behind " + b.urgentArrival(), Optional.empty());
             case null -> stop("the journal gave no answer to an append", Optional.empty());
         }
     }

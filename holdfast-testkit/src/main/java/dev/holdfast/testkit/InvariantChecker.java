@@ -198,8 +198,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
             case Receipt.Duplicate r -> r.number();
             case Receipt.KeyConflict r -> throw new Violation("Q4: key " + key + " is said to conflict");
             case Receipt.Full r -> throw new Violation("MB-18: refused as full at " + r.unread());
-            case Receipt.Refused r -> throw new Violation("refused: " + r.reason());
-            case Receipt.UnknownSession r -> throw new Violation("unknown session " + r.name());
+            case Receipt.Refusal r -> throw new Violation("refused: " + r.message());
         };
         var first = receipts.putIfAbsent(key, new Receipt.Accepted(idOf(receipt), number, Instant.EPOCH));
         check(first == null || ((Receipt.Accepted) first).number() == number, "IN-12: key " + key + " has two numbers");

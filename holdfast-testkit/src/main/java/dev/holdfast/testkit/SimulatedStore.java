@@ -1,5 +1,8 @@
 package dev.holdfast.testkit;
 
+import dev.holdfast.Address;
+import dev.holdfast.AddressClaim;
+import dev.holdfast.AddressTerms;
 import dev.holdfast.Arrival;
 import dev.holdfast.Batch;
 import dev.holdfast.Claim;
@@ -8,6 +11,7 @@ import dev.holdfast.Journal;
 import dev.holdfast.JournalException;
 import dev.holdfast.Node;
 import dev.holdfast.Receipt;
+import dev.holdfast.SessionImage;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
 import dev.holdfast.SessionSummary;
@@ -299,6 +303,41 @@ public final class SimulatedStore {
                     c.openTurn,
                     c.due,
                     c.summary);
+        }
+
+        @Override
+        public CompletionStage<List<Receipt>> acceptAll(List<Delivery> deliveries) {
+            throw new UnsupportedOperationException("not built yet");
+        }
+
+        @Override
+        public CompletionStage<AddressClaim> claimAddress(SessionName session, String token, AddressTerms terms) {
+            throw new UnsupportedOperationException("not built yet");
+        }
+
+        @Override
+        public CompletionStage<List<Address>> releaseAddresses(SessionName session, List<String> tokens) {
+            throw new UnsupportedOperationException("not built yet");
+        }
+
+        @Override
+        public CompletionStage<SessionImage> image(SessionName name) {
+            throw new UnsupportedOperationException("not built yet");
+        }
+
+        @Override
+        public CompletionStage<Boolean> restore(SessionImage image) {
+            throw new UnsupportedOperationException("not built yet");
+        }
+
+        @Override
+        public CompletionStage<List<Address>> addresses(SessionName name) {
+            throw new UnsupportedOperationException("not built yet");
+        }
+
+        @Override
+        public CompletionStage<Optional<Address>> address(String token) {
+            throw new UnsupportedOperationException("not built yet");
         }
 
         @Override
