@@ -152,11 +152,9 @@ final class Step {
                 }
             }
             case EVICT -> {
-                boolean can = SessionCore.idle(durable, live.build());
+                boolean can = live.stage == AgentStage.READY && durable.turn().isEmpty() && !live.busy;
                 emit(new Event.ArrivalDone(h.number(), h.kind(), can ? "evicting" : "nothing to evict"));
-                if (can) {
-                    stop(StopMode.IDLE);
-                }
+                live.freeSlot |= can; // a turn just over is followed by idle, and the end by that
             }
             default -> throw new IllegalStateException(h.kind() + " is not acted on yet");
         }

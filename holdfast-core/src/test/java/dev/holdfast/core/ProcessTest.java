@@ -51,6 +51,21 @@ class ProcessTest extends CoreScenario {
     }
 
     @Test
+    @Tag("HS-23")
+    @Tag("MB-12")
+    void evict_betweenResultAndIdle_waitsForTheIdle() {
+        session.message();
+        session.up();
+        session.landed();
+        session.result("1");
+        long evict = session.evict();
+        assertThat(session.done(evict)).isEqualTo("evicting");
+        assertThat(session.live().stage()).isEqualTo(AgentStage.READY);
+        session.idle();
+        assertThat(session.live().stage()).isEqualTo(AgentStage.STOPPING);
+    }
+
+    @Test
     void message_whileTheProcessIsBeingEvicted_startsTheNext() {
         session.exchange("1");
         session.evict();
