@@ -296,6 +296,7 @@ public final class SimulatedStore {
                     c.admission.open(),
                     c.admission.reason(),
                     c.ordinary - c.ordinaryDone,
+                    c.takenThrough,
                     c.arrivals.size(),
                     c.events.size(),
                     c.epoch,
