@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.DeliveryId;
-import dev.holdfast.FeedEnd;
 import dev.holdfast.EventRecord;
+import dev.holdfast.FeedEnd;
 import dev.holdfast.JournalException;
 import dev.holdfast.Limits;
 import dev.holdfast.MessageId;
@@ -139,7 +139,14 @@ class EventCodecTest {
         var state = Durable.empty();
         for (Event e : List.of(
                 new Event.SessionOpened("00ff", "claude", NOON),
-                new Event.TurnOpened(1, Told.Kind.MESSAGE, LINE, List.of(new Taken(2, MESSAGE.id(), 5, ArrivalKind.MESSAGE)), NOON, NOON, false),
+                new Event.TurnOpened(
+                        1,
+                        Told.Kind.MESSAGE,
+                        LINE,
+                        List.of(new Taken(2, MESSAGE.id(), 5, ArrivalKind.MESSAGE)),
+                        NOON,
+                        NOON,
+                        false),
                 new Event.IncarnationPlanned(1),
                 new Event.NativeSessionReplaced("native", "the first"),
                 new Event.CallStarted(1, "c", "tool", "d", "k"),
