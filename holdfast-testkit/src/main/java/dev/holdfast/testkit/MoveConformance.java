@@ -12,7 +12,6 @@ import dev.holdfast.ArrivalKind;
 import dev.holdfast.Batch;
 import dev.holdfast.Claim;
 import dev.holdfast.Claim.Appended;
-import dev.holdfast.Delivery;
 import dev.holdfast.Journal;
 import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
@@ -379,21 +378,17 @@ public abstract class MoveConformance extends AddressConformance {
         open(DESK);
         Claim claim = claim();
         List<CompletionStage<SessionImage>> images = new ArrayList<>();
-        List<CompletionStage<?>> writes = new ArrayList<>();
-        for (int i = 0; i < 100; i++) {
-            Delivery sent = message("m" + i);
-            writes.add(journal.accept(sent));
-            writes.add(claim.append(BatchDraft.after(i, "e" + i).taken(i, 0, 0).batch()));
+        for (int i = 0; i < 200; i++) {
             images.add(journal.image(DESK));
+            accept(message("m" + i));
+            append(claim, BatchDraft.after(i, "e" + i).taken(i, 0, 0));
         }
-        writes.forEach(this::now);
         for (CompletionStage<SessionImage> stage : images) {
             SessionImage image = now(stage);
             assertThat(image.events()).hasSize((int) image.head().seq());
-            assertThat(image.arrivals())
-                    .hasSizeGreaterThanOrEqualTo((int) image.head().takenThrough());
-            assertThat(image.head().takenThrough())
-                    .isEqualTo(Math.max(0, image.head().seq() - 1));
+            assertThat(image.arrivals().size() - image.events().size())
+                    .as("an arrival, then an event, then an arrival and so on")
+                    .isBetween(0, 1);
         }
         assertThat(restored(image())).isTrue();
     }
