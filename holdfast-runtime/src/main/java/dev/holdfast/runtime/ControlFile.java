@@ -5,6 +5,7 @@ import dev.holdfast.Receipt;
 import dev.holdfast.Session;
 import dev.holdfast.Subscription;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
@@ -179,6 +180,8 @@ public final class ControlFile implements Subscription {
                 lookAndAct();
                 hindrance = "";
             }
+        } catch (NoSuchFileException e) {
+            LOG.debug("control file {}: renamed while it was looked at, which is done again", file, e);
         } catch (IOException | RuntimeException e) {
             if (!closing.isDone() && !e.toString().equals(hindrance)) {
                 hindrance = e.toString();
@@ -215,7 +218,8 @@ public final class ControlFile implements Subscription {
         try {
             options.notices().accept(notice);
         } catch (RuntimeException e) {
-            LOG.warn("whoever is told of control files failed over: {}", notice, e);
+            LOG.warn("whoever is told of control files failed with {} over: {}", e.toString(), notice);
+            LOG.debug("control file {}", file, e);
         }
     }
 

@@ -10,13 +10,12 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,8 +37,8 @@ import tools.jackson.databind.node.ObjectNode;
  * <pre>
  * {"control":1,"session":NAME}                                       the first line
  * {"file":ID,"inode":N,"born":MS}                                    a file is read; again when it moved to another inode
- * {"file":ID,"start":N,"end":N,"chain":HEX,"kind":…,"result":…,…}    a line was seen, and what became of it
- * {"file":ID,"cut":N}                                                what ended behind N stands there no more
+ * {"file":ID,"start":N,"end":N,"digest":HEX,"kind":…,"result":…,…}   a line was seen, and what became of it
+ * {"file":ID,"lost":N,"to":N}                                        the lines between stand there no more
  * {"file":ID,"closed":true}                                          a file that was rotated away was read to its end
  * </pre>
  */
@@ -58,7 +57,7 @@ final class ControlFileAcks implements Closeable {
     private final ByteArrayOutputStream unwritten = new ByteArrayOutputStream();
     private final Map<String, ControlFilePart> parts = new LinkedHashMap<>();
     private final Map<String, ControlFilePart> closed = new LinkedHashMap<>();
-    private Optional<Instant> since = Optional.empty();
+    private Instant since = Instant.MAX;
     private int damaged;
 
     private ControlFileAcks(Path path, FileChannel channel) {
@@ -90,14 +89,16 @@ final class ControlFileAcks implements Closeable {
                 throw new HoldfastException("the file of acknowledgements " + path
                         + " must be a regular file of this user that others may not write to: delete it, or mend it");
             }
-            var opening = ControlFileStat.of(path).map(ControlFileStat::inode);
+            var now = ControlFileStat.of(path).orElseThrow(() -> new NoSuchFileException(path.toString()));
             channel = Optional.of(openChannel(path));
             lock(channel.get(), path);
-            if (!ControlFileStat.of(path).map(ControlFileStat::inode).equals(opening)) {
+            if (ControlFileStat.of(path)
+                    .filter(s -> s.inode() == now.inode())
+                    .isEmpty()) {
                 throw followed(path); // it was begun anew between the opening and the lock
             }
             var acks = new ControlFileAcks(path, channel.get());
-            acks.since = before.map(ControlFileStat::modified);
+            acks.since = now.modified();
             acks.load(session);
             opened = true;
             return acks;
@@ -152,8 +153,8 @@ final class ControlFileAcks implements Closeable {
         return path;
     }
 
-    /** When it was written last before it was opened; absent when it is new. */
-    Optional<Instant> since() {
+    /** When it was written last before it was opened, or when it was made. */
+    Instant since() {
         return since;
     }
 
@@ -244,10 +245,12 @@ final class ControlFileAcks implements Closeable {
         if (line.has("closed")) {
             parts.remove(id);
             remember(part);
-        } else if (line.has("cut")) {
-            part.cut(line.get("cut").longValue());
+        } else if (line.has("lost")) {
+            part.cut(new ControlFilePart.Range(
+                    line.get("lost").longValue(), line.path("to").asLong()));
         } else {
-            var mark = ControlFilePart.Mark.of(line.path("end").asLong(), needed(line, "chain"));
+            var mark = ControlFilePart.Mark.of(
+                    line.path("start").asLong(), line.path("end").asLong(), needed(line, "digest"));
             if (line.has("gone")) {
                 part.gone(mark, line.get("gone").intValue());
             } else {
@@ -291,8 +294,11 @@ final class ControlFileAcks implements Closeable {
         append(opening(part));
     }
 
-    void cut(ControlFilePart part, long end) {
-        append(JSON.createObjectNode().put("file", part.id()).put("cut", end));
+    void cut(ControlFilePart part, ControlFilePart.Range range) {
+        append(JSON.createObjectNode()
+                .put("file", part.id())
+                .put("lost", range.from())
+                .put("to", range.to()));
     }
 
     void closed(ControlFilePart part) {
@@ -301,13 +307,13 @@ final class ControlFileAcks implements Closeable {
         append(JSON.createObjectNode().put("file", part.id()).put("closed", true));
     }
 
-    /** What became of a line; the caller adds it to what is returned, and then calls {@link #append}. */
-    ObjectNode seen(ControlFilePart part, long start, ControlFilePart.Mark mark) {
+    /** A line; the caller adds to it what became of it, and then calls {@link #append}. */
+    ObjectNode seen(ControlFilePart part, ControlFilePart.Mark mark) {
         return JSON.createObjectNode()
                 .put("file", part.id())
-                .put("start", start)
+                .put("start", mark.start())
                 .put("end", mark.end())
-                .put("chain", mark.chain());
+                .put("digest", mark.digest());
     }
 
     void append(ObjectNode line) {
@@ -381,17 +387,8 @@ final class ControlFileAcks implements Closeable {
 
     private void state(ControlFilePart part) {
         append(opening(part));
-        part.gone()
-                .forEach((mark, times) -> append(JSON.createObjectNode()
-                        .put("file", part.id())
-                        .put("end", mark.end())
-                        .put("chain", mark.chain())
-                        .put("gone", times)));
-        Collection<ControlFilePart.Mark> marks = new ArrayList<>(part.marks());
-        marks.forEach(mark -> append(JSON.createObjectNode()
-                .put("file", part.id())
-                .put("end", mark.end())
-                .put("chain", mark.chain())));
+        part.gone().forEach((mark, times) -> append(seen(part, mark).put("gone", times)));
+        part.marks().forEach(mark -> append(seen(part, mark)));
     }
 
     @Override

@@ -117,7 +117,7 @@ final class ControlFileOrders {
 
     private Fate act(Waiting next) {
         var line = next.line();
-        var ack = acks.seen(line.part(), line.start(), line.mark());
+        var ack = acks.seen(line.part(), line.mark());
         return switch (next.meant()) {
             case ControlFileLine.Order order -> act(line, order, ack.put("kind", order.kind()));
             case ControlFileLine.Blank blank -> {
@@ -226,6 +226,6 @@ final class ControlFileOrders {
     }
 
     private static ControlFileNotice notice(ControlFileReader.Raw line, ControlFileNotice.Kind kind, String text) {
-        return new ControlFileNotice(kind, line.file(), line.start(), ControlFileLine.printable(text));
+        return new ControlFileNotice(kind, line.file(), line.mark().start(), ControlFileLine.printable(text));
     }
 }

@@ -10,6 +10,7 @@ import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
 
@@ -36,24 +37,18 @@ final class ControlFileReader implements Closeable {
      * @param times how often the same line stood there before
      * @param content without the newline; absent when it is longer than allowed
      */
-    record Raw(
-            ControlFilePart part,
-            Path file,
-            long start,
-            ControlFilePart.Mark mark,
-            int times,
-            Optional<byte[]> content) {
+    record Raw(ControlFilePart part, Path file, ControlFilePart.Mark mark, int times, Optional<byte[]> content) {
         /** Accepted once for ever (IN-12), whatever happens between the acceptance and the acknowledgement. */
         String key() {
-            return "control:" + part.id() + ":" + start + ":" + mark.chain() + (times == 0 ? "" : ":" + times);
+            return "control:" + part.id() + ":" + mark.start() + ":" + mark.digest() + (times == 0 ? "" : ":" + times);
         }
 
         long size() {
-            return mark.end() - start;
+            return mark.end() - mark.start();
         }
 
         Raw withoutContent() {
-            return new Raw(part, file, start, mark, times, Optional.empty());
+            return new Raw(part, file, mark, times, Optional.empty());
         }
     }
 
@@ -133,20 +128,19 @@ final class ControlFileReader implements Closeable {
         while (!full()) {
             forget();
             var lines = new ArrayList<Raw>();
-            var digest = running(running);
+            var digest = copy(running);
             long at = reach;
             for (long read = 0; lines.size() < LINES_AT_ONCE && read < BYTES_AT_ONCE; read = at - reach) {
                 long end = lineEnd(at);
                 if (end < 0) {
                     break;
                 }
-                var content = content(at, end);
-                if (!(content.isPresent() ? digest(digest, content.get(), end - at) : digest(digest, at, end))) {
+                var line = line(at, end, digest);
+                if (line.isEmpty()) {
                     return List.of();
                 }
-                var mark = ControlFilePart.Mark.of(end, digest);
-                if (!part.knows(mark)) {
-                    lines.add(new Raw(part, path, at, mark, part.times(mark), content));
+                if (!part.knows(line.get().mark())) {
+                    lines.add(line.get());
                 }
                 at = end;
             }
@@ -162,6 +156,27 @@ final class ControlFileReader implements Closeable {
         return List.of();
     }
 
+    /** What is acted on is what is remembered: the bytes are read once. Absent when they are not there any more. */
+    private Optional<Raw> line(long at, long end, MessageDigest all) throws IOException {
+        long length = end - at - 1;
+        var line = Digests.sha256();
+        var content = Optional.<byte[]>empty();
+        if (length <= lineBytes) {
+            content = Optional.of(bytes(at, (int) length));
+            line.update(content.get());
+            line.update((byte) '\n');
+            all.update(content.get());
+            all.update((byte) '\n');
+            if (content.get().length < length) {
+                return Optional.empty();
+            }
+        } else if (!digest(at, end, line, all)) {
+            return Optional.empty();
+        }
+        var mark = ControlFilePart.Mark.of(at, end, line);
+        return Optional.of(new Raw(part, path, mark, part.times(mark), content));
+    }
+
     private void reached(long at, MessageDigest digest) throws IOException {
         forget();
         if (head.length < WINDOW) {
@@ -174,11 +189,6 @@ final class ControlFileReader implements Closeable {
         running = digest;
     }
 
-    private Optional<byte[]> content(long at, long end) throws IOException {
-        long length = end - at - 1;
-        return length > lineBytes ? Optional.empty() : Optional.of(bytes(at, (int) length));
-    }
-
     /**
      * Whether everything that was read still stands as it was.
      *
@@ -188,32 +198,37 @@ final class ControlFileReader implements Closeable {
         forget();
         if (whole || reach <= COMPARED_WHOLE) {
             var digest = Digests.sha256();
-            return digest(digest, 0, reach)
-                    && ControlFilePart.Mark.of(reach, digest).equals(ControlFilePart.Mark.of(reach, running));
+            return digest(0, reach, digest)
+                    && Arrays.equals(digest.digest(), copy(running).digest());
         }
         return channel.size() >= reach
                 && Arrays.equals(head, bytes(0, head.length))
                 && Arrays.equals(tail, bytes(reach - tail.length, tail.length));
     }
 
-    /** The end of the last line that was seen of {@code known} and stands in this file unchanged; 0 when none does. */
-    long common(ControlFilePart known) throws IOException {
+    /** Which lines that were seen of {@code known} stand in this file where they stood. */
+    BitSet standing(ControlFilePart known) throws IOException {
         forget();
-        var digest = Digests.sha256();
-        long end = 0;
+        var standing = new BitSet();
+        int index = 0;
         for (ControlFilePart.Mark mark : known.marks()) {
-            if (!digest(digest, end, mark.end())
-                    || !ControlFilePart.Mark.of(mark.end(), digest).equals(mark)) {
-                break;
-            }
-            end = mark.end();
+            var line = Digests.sha256();
+            boolean begins = mark.start() == 0 || (fill(mark.start() - 1) && byteAt(mark.start() - 1) == '\n');
+            standing.set(
+                    index++,
+                    begins
+                            && digest(mark.start(), mark.end(), line)
+                            && ControlFilePart.Mark.of(mark.start(), mark.end(), line)
+                                    .equals(mark));
         }
-        return end;
+        return standing;
     }
 
     /** Whether it holds everything that was read of {@code known}, which is not nothing. */
     boolean continues(ControlFilePart known) throws IOException {
-        return !known.unread() && channel.size() >= known.end() && common(known) == known.end();
+        return !known.unread()
+                && channel.size() >= known.end()
+                && standing(known).cardinality() == known.marks().size();
     }
 
     /** Whether a newline stands in it, in its first bytes at least. */
@@ -224,7 +239,7 @@ final class ControlFileReader implements Closeable {
 
     // ---- bytes ----------------------------------------------------------------------------------------------------
 
-    private static MessageDigest running(MessageDigest digest) {
+    private static MessageDigest copy(MessageDigest digest) {
         try {
             return (MessageDigest) digest.clone();
         } catch (CloneNotSupportedException e) {
@@ -271,22 +286,21 @@ final class ControlFileReader implements Closeable {
         return -1;
     }
 
-    /** A line that was read, so that what is acted on is what is remembered. False when it was not read whole. */
-    private static boolean digest(MessageDigest digest, byte[] content, long length) {
-        digest.update(content);
-        digest.update((byte) '\n');
-        return content.length == length - 1;
+    private byte byteAt(long at) {
+        return block.get((int) (at - blockAt));
     }
 
     /** False when the file ends before {@code to}. */
-    private boolean digest(MessageDigest digest, long from, long to) throws IOException {
+    private boolean digest(long from, long to, MessageDigest... digests) throws IOException {
         for (long at = from; at < to; ) {
             if (!fill(at)) {
                 return false;
             }
             int offset = (int) (at - blockAt);
             int count = (int) Math.min(block.limit() - offset, to - at);
-            digest.update(block.array(), offset, count);
+            for (MessageDigest digest : digests) {
+                digest.update(block.array(), offset, count);
+            }
             at += count;
         }
         return true;

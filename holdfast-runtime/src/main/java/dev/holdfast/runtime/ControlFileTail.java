@@ -18,9 +18,9 @@ import java.util.regex.Pattern;
 /**
  * Which files hold the lines of a control file, and what happened to them since the last look.
  *
- * <p><b>What counts as the same line.</b> A line whose file, and all that stands in it up to the line's end, are as they
- * were is the same line and is given out once. So lines that an editor leaves alone are old, and everything from the first
- * changed byte on is new. Another inode under the name is another file, all of whose lines are new, unless it holds
+ * <p><b>What counts as the same line.</b> A line that stands in its file where it stood, byte for byte, is the same line
+ * and is given out once: what an editor or a truncation leaves alone is old, all else is new. Another inode under the name
+ * is another file, all of whose lines are new, unless it holds
  * everything that was read of the one before, which is not to be found beside it: then it is its copy (editors, and
  * programs that write a file anew and rename it over the old one, do that).
  *
@@ -47,7 +47,14 @@ final class ControlFileTail implements Closeable {
     private Optional<Current> current = Optional.empty();
     private final Deque<Old> olds = new ArrayDeque<>();
     private Optional<Successor> successor = Optional.empty();
-    private boolean started;
+    /** Whether what was rotated away before the restart was taken up. */
+    private boolean recovered;
+    /** Whether a file had the name since the restart. */
+    private boolean begun;
+
+    /** The directory when it was looked through while nothing had the name. */
+    private Optional<ControlFileStat> surroundings = Optional.empty();
+
     private String hindrance = "";
     private boolean fullTold;
 
@@ -115,7 +122,7 @@ final class ControlFileTail implements Closeable {
         var found = ControlFileStat.of(file);
         if (found.isEmpty()) {
             successor = Optional.empty(); // gone, or not there yet: one that is open is read on
-            current.ifPresent(c -> c.missed = true);
+            missing();
             return;
         }
         var stat = found.get();
@@ -141,6 +148,27 @@ final class ControlFileTail implements Closeable {
         } else {
             successor = Optional.of(succeed(stat));
             suspectUnless(current.get(), current.get().reader.stands(true));
+        }
+    }
+
+    /** Nothing has the name: what had it and lost it is read all the same. */
+    private void missing() throws IOException {
+        if (current.isPresent() && !current.get().missed) {
+            current.get().missed = true;
+            suspectUnless(current.get(), current.get().reader.stands(true));
+        }
+        if (!recovered) {
+            recover(Optional.empty(), 0);
+            return;
+        }
+        var around = ControlFileStat.of(file.resolveSibling("."));
+        if (current.isPresent() && !current.get().suspect && !around.equals(surroundings)) {
+            var between = between(since(current.get()), 0);
+            if (!between.isEmpty()) {
+                rotate(current.get(), between);
+                current = Optional.empty();
+            }
+            surroundings = around;
         }
     }
 
@@ -185,8 +213,8 @@ final class ControlFileTail implements Closeable {
     /** What was read does not stand there any more: finds what does, after the rest of it that a copy may hold. */
     private void settle(Current now) throws IOException {
         var part = now.reader.part();
-        long common = now.reader.common(part);
-        if (common < part.end() && now.copy.isEmpty()) {
+        var lost = part.lost(now.reader.standing(part));
+        if (!lost.isEmpty() && now.copy.isEmpty()) {
             now.copy = copyOf(part);
             now.copy.ifPresent(olds::addFirst);
         }
@@ -198,23 +226,30 @@ final class ControlFileTail implements Closeable {
             now.copy.get().reader.close();
             now.copy = Optional.empty();
         }
-        if (common < part.end()) {
-            notices.accept(new ControlFileNotice(
-                    ControlFileNotice.Kind.REWRITTEN,
-                    file,
-                    common,
-                    "what had been read behind byte " + common
-                            + " was cut off or written over: what stands there now counts as new"));
-            part.cut(common);
-            acks.cut(part, common);
-        }
+        cut(part, lost);
         now.reader.rescan();
         now.suspect = false;
         now.quiet = 0;
     }
 
+    private void cut(ControlFilePart part, List<ControlFilePart.Range> lost) {
+        if (lost.isEmpty()) {
+            return;
+        }
+        long from = lost.getFirst().from();
+        notices.accept(new ControlFileNotice(
+                ControlFileNotice.Kind.REWRITTEN,
+                file,
+                from,
+                "lines from byte " + from + " on were cut off or written over: what stands there now is new"));
+        lost.forEach(range -> {
+            part.cut(range);
+            acks.cut(part, range);
+        });
+    }
+
     private Optional<Old> copyOf(ControlFilePart part) throws IOException {
-        return rotated(part).map(reader -> new Old(reader, Instant.MAX));
+        return copied(part).map(reader -> new Old(reader, Instant.MAX));
     }
 
     // ---- reading --------------------------------------------------------------------------------------------------
@@ -233,7 +268,7 @@ final class ControlFileTail implements Closeable {
                 return List.of();
             }
             var now = current.get();
-            if (now.suspect && successor.isPresent()) {
+            if (now.suspect && (now.missed || successor.isPresent())) {
                 settle(now); // nobody writes it anew any more
                 continue;
             }
@@ -263,7 +298,8 @@ final class ControlFileTail implements Closeable {
         var reader = open(new Found(file, next.stat()), part);
         boolean used = false;
         try {
-            boolean other = now.missed || part.unread() || (reader.common(part) == 0 && reader.hasLine());
+            boolean other =
+                    now.missed || part.unread() || (reader.standing(part).isEmpty() && reader.hasLine());
             if (!other && !next.still() && next.looks() < STILL_LOOKS_MAX) {
                 return false;
             }
@@ -273,7 +309,7 @@ final class ControlFileTail implements Closeable {
                 now.reader.close();
                 reader.rescan();
             } else {
-                rotate(now, between(now.seen.modified(), next.stat()));
+                rotate(now, between(since(now), next.stat().inode()));
                 reader.adopt(acks.begin(next.stat().inode(), guard.born(next.stat())));
             }
             successor = Optional.empty();
@@ -309,10 +345,10 @@ final class ControlFileTail implements Closeable {
     }
 
     /** Files that had the name, and lost it, since {@code since} without being seen under it. */
-    private List<Found> between(Instant since, ControlFileStat now) throws IOException {
+    private List<Found> between(Instant since, long inode) throws IOException {
         var found = new ArrayList<Found>();
         for (Found other : family()) {
-            if (other.stat().inode() != now.inode()
+            if (other.stat().inode() != inode
                     && !acks.knows(other.stat().inode(), guard.born(other.stat()))
                     && !other.stat().modified().isBefore(since)
                     && !copiesKnown(other)) {
@@ -322,25 +358,40 @@ final class ControlFileTail implements Closeable {
         return found;
     }
 
+    /** Whether it is a copy that was made of a file that is known, by a rotation by copying for example. */
     private boolean copiesKnown(Found found) throws IOException {
-        try (var reader = open(found, new ControlFilePart("", 0, 0))) {
+        var copy = new ControlFilePart("", 0, 0);
+        try (var reader = open(found, copy)) {
             for (ControlFilePart part : acks.parts()) {
                 if (reader.continues(part)) {
                     return true;
                 }
             }
-            return false;
+            while (!reader.next().isEmpty()) {
+                // its lines are remembered in the part
+            }
         }
+        return !copy.unread() && acks.parts().stream().anyMatch(part -> part.sawAllOf(copy));
     }
 
-    /** All of them or, after a failure, none. */
+    /** Readers of all of them or, after a failure, none. */
     private List<ControlFileReader> readers(List<Found> found) throws IOException {
-        var readers = new ArrayList<ControlFileReader>();
-        boolean all = false;
-        try {
+        return allOrNone(readers -> {
             for (Found each : found) {
                 readers.add(open(each, new ControlFilePart("", each.stat().inode(), guard.born(each.stat()))));
             }
+        });
+    }
+
+    private interface Opening {
+        void into(List<ControlFileReader> readers) throws IOException;
+    }
+
+    private static List<ControlFileReader> allOrNone(Opening opening) throws IOException {
+        var readers = new ArrayList<ControlFileReader>();
+        boolean all = false;
+        try {
+            opening.into(readers);
             all = true;
             return readers;
         } finally {
@@ -360,19 +411,26 @@ final class ControlFileTail implements Closeable {
     // ---- beginning ------------------------------------------------------------------------------------------------
 
     private void begin(ControlFileStat stat) throws IOException {
+        for (Old old : olds) {
+            if (is(old.reader.part(), stat)) { // it has its name again
+                olds.remove(old);
+                current = Optional.of(new Current(old.reader, stat, false));
+                return;
+            }
+        }
         var reader = open(new Found(file, stat), new ControlFilePart("", stat.inode(), guard.born(stat)));
         boolean used = false;
         try {
-            var known = started ? Optional.<ControlFilePart>empty() : known(reader, stat);
-            if (!started) {
-                recover(known, stat);
-                started = true;
+            var known = begun ? Optional.<ControlFilePart>empty() : known(reader, stat);
+            if (!begun) {
+                recover(known, stat.inode()).forEach(acks::closed);
+                begun = true;
             }
             boolean suspect = false;
             if (known.isPresent()) {
                 var part = known.get();
                 reader.adopt(part);
-                suspect = reader.common(part) < part.end();
+                suspect = reader.standing(part).cardinality() < part.marks().size();
                 if (!is(part, stat)) {
                     part.moved(stat.inode(), guard.born(stat));
                     acks.moved(part);
@@ -391,7 +449,7 @@ final class ControlFileTail implements Closeable {
 
     /** What this file was before the restart; absent when it is a new one. */
     private Optional<ControlFilePart> known(ControlFileReader reader, ControlFileStat stat) throws IOException {
-        var parts = acks.parts().reversed();
+        var parts = unheld().reversed();
         for (ControlFilePart part : parts) {
             if (is(part, stat)) {
                 return Optional.of(part);
@@ -405,23 +463,87 @@ final class ControlFileTail implements Closeable {
         return Optional.empty();
     }
 
-    /** Takes up the files that had lost the name before the restart, and those that lost it while no host ran. */
-    private void recover(Optional<ControlFilePart> known, ControlFileStat stat) throws IOException {
+    /** Parts no file is read for yet. */
+    private List<ControlFilePart> unheld() {
         var parts = new ArrayList<>(acks.parts());
-        known.ifPresent(parts::remove);
-        var between = acks.since().isPresent() ? between(acks.since().get(), stat) : List.<Found>of();
-        var readers = readers(between);
-        for (ControlFilePart part : parts) {
-            rotated(part).map(this::old).ifPresentOrElse(olds::add, () -> acks.closed(part));
-        }
-        readers.forEach(this::beginOld);
+        olds.forEach(old -> parts.remove(old.reader.part()));
+        return parts;
     }
 
-    /** The file of that part, or a copy of it, under the name of a rotated one. */
+    /**
+     * Takes up the files that had lost the name before the restart, and those that lost it while no host ran.
+     *
+     * @param known what the file is that has the name now, when it is known
+     * @param inode what has the name now
+     * @return the parts whose files are not to be found
+     */
+    private List<ControlFilePart> recover(Optional<ControlFilePart> known, long inode) throws IOException {
+        var parts = unheld();
+        known.ifPresent(parts::remove);
+        var since = known.isPresent() ? Optional.<Instant>empty() : sinceTheLast();
+        var between = since.isPresent() ? between(since.get(), inode) : List.<Found>of();
+        var lost = new ArrayList<>(parts);
+        var readers = allOrNone(opened -> {
+            for (ControlFilePart part : parts) {
+                rotated(part).ifPresent(reader -> {
+                    opened.add(reader);
+                    lost.remove(part);
+                });
+            }
+            opened.addAll(readers(between));
+        });
+        int old = parts.size() - lost.size();
+        for (ControlFileReader reader : readers.subList(0, old)) {
+            cut(reader.part(), reader.part().lost(reader.standing(reader.part())));
+            olds.add(old(reader));
+        }
+        readers.subList(old, readers.size()).forEach(this::beginOld);
+        recovered = true;
+        return lost;
+    }
+
+    /** From when on files that had the name may have been missed; absent when none can have been, or nobody can tell. */
+    private Optional<Instant> sinceTheLast() throws IOException {
+        if (acks.parts().isEmpty()) {
+            return Optional.of(acks.since());
+        }
+        var last = acks.parts().getLast();
+        for (Found other : family()) {
+            if (is(last, other.stat())) {
+                return Optional.of(since(last, other.stat()));
+            }
+        }
+        var copy = copied(last);
+        if (copy.isPresent()) {
+            copy.get().close();
+            return Optional.empty(); // the whole directory is a copy, whose files tell nothing of their age
+        }
+        return Optional.of(acks.since());
+    }
+
+    private Instant since(Current now) {
+        return since(now.reader.part(), now.seen);
+    }
+
+    private Instant since(ControlFilePart part, ControlFileStat stat) {
+        return part.born() > 0 ? Instant.ofEpochMilli(part.born()) : stat.modified();
+    }
+
+    /** The file of that part, or else a copy of it, under the name of a rotated one. */
     private Optional<ControlFileReader> rotated(ControlFilePart part) throws IOException {
         for (Found other : family()) {
+            if (is(part, other.stat())) {
+                return Optional.of(open(other, part));
+            }
+        }
+        return copied(part);
+    }
+
+    /** Another file that holds everything that was read of that part. */
+    private Optional<ControlFileReader> copied(ControlFilePart part) throws IOException {
+        for (Found other : family()) {
             var reader = open(other, part);
-            if (part.unread() ? is(part, other.stat()) : reader.continues(part)) {
+            if (!is(part, other.stat()) && reader.continues(part)) {
                 return Optional.of(reader);
             }
             reader.close();
@@ -447,7 +569,9 @@ final class ControlFileTail implements Closeable {
                 }
             }
         }
-        found.sort(Comparator.comparing((Found f) -> f.stat().modified()));
+        found.sort(Comparator.comparingLong((Found f) -> guard.born(f.stat()))
+                .thenComparing(f -> f.stat().modified())
+                .thenComparingLong(f -> f.stat().inode()));
         return found;
     }
 
