@@ -161,7 +161,7 @@ final class Appending extends Write<Appended> {
                 .executeUpdate();
     }
 
-    /** A session that is not admitting in phase CLOSED is closed for good: it refuses urgent kinds as well. */
+    /** A session that is not admitting in phase CLOSED is closed for good: it refuses every kind. */
     private void admit(Head head) {
         boolean open = batch.admission().map(Batch.Admission::open).orElse(head.admission == Head.OPEN);
         String reason = batch.admission().map(Batch.Admission::reason).orElse(head.admissionReason);

@@ -241,6 +241,7 @@ final class HeldSession implements Session, Owner.Audience {
                 return;
             }
             waking = true;
+            parts.sessions().keep(this);
             released = released.handle((ok, failure) -> null)
                     .thenCompose(ignored -> parts.journal().claim(name, parts.node()))
                     .handle((claim, failure) -> {
@@ -295,13 +296,25 @@ final class HeldSession implements Session, Owner.Audience {
         down.clear();
         reading.ifPresent(r -> r.lost(FeedEnd.FENCED));
         if (Blocking.cause(failure) instanceof JournalException j && j.problem() == JournalException.Problem.OWNED) {
-            LOG.info("session {}: {}", name, j.getMessage());
+            LOG.debug("session {}: {}", name, j.getMessage());
             owned = true;
             waiters.forEach(w -> search(w.number(), 0, w.reply()));
             return;
         }
         LOG.error("session {} cannot be claimed", name, failure);
         failAll("the session cannot be taken up: " + reason(failure));
+    }
+
+    /** Under the lock: nobody waits for what this session does. */
+    private boolean unwatched() {
+        return waiters.isEmpty()
+                && awaiting.isEmpty()
+                && internals.isEmpty()
+                && settling.isEmpty()
+                && early.isEmpty()
+                && reading.isEmpty()
+                && !feed.isFollowed()
+                && !observers.any();
     }
 
     @Override
@@ -314,6 +327,9 @@ final class HeldSession implements Session, Owner.Audience {
             released = resting.resign();
             down.forEach(d -> released.whenComplete((ok, failure) -> d.complete(null)));
             down.clear();
+            if (parts.options().resolves() && unwatched()) {
+                parts.sessions().letGo(this);
+            }
             return true;
         }
     }

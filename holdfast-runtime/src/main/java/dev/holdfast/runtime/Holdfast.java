@@ -50,7 +50,7 @@ public final class Holdfast implements AutoCloseable {
     private static final int SWEEP_PAGE = 10_000;
 
     private final Parts parts;
-    private final Map<SessionName, HeldSession> sessions = new ConcurrentHashMap<>();
+    private final Sessions sessions;
     private final Map<SessionName, HeldSession> mail = new ConcurrentHashMap<>();
     private volatile boolean closed;
     private volatile Optional<Surroundings.Alarm> sweep = Optional.empty();
@@ -64,7 +64,8 @@ public final class Holdfast implements AutoCloseable {
             EventCodec codec,
             Envelope envelope,
             Transcript transcript,
-            Slots slots) {}
+            Slots slots,
+            Sessions sessions) {}
 
     private Holdfast(Journal journal, Options options) {
         var surroundings = options.surroundings();
@@ -84,7 +85,9 @@ public final class Holdfast implements AutoCloseable {
                 codec,
                 envelope,
                 new Transcript(journal, codec, envelope),
-                new Slots(options.processes(), options.slotWait(), surroundings));
+                new Slots(options.processes(), options.slotWait(), surroundings),
+                new Sessions());
+        sessions = parts.sessions();
         journal.onAccepted(name -> surroundings.executor().execute(() -> signal(name)));
         sweepLater();
     }
@@ -137,7 +140,7 @@ public final class Holdfast implements AutoCloseable {
 
     /** Those taken up here, by an agent or a reader. */
     public Optional<Session> open(SessionName name) {
-        return Optional.ofNullable(sessions.get(name));
+        return sessions.find(name).map(Session.class::cast);
     }
 
     /**
@@ -152,7 +155,7 @@ public final class Holdfast implements AutoCloseable {
 
     /** As {@link #mail}, without blocking. */
     public CompletionStage<Session> mailAsync(SessionName name) {
-        var known = Optional.ofNullable(sessions.get(name)).or(() -> Optional.ofNullable(mail.get(name)));
+        var known = sessions.find(name).or(() -> Optional.ofNullable(mail.get(name)));
         if (known.isPresent()) {
             return CompletableFuture.completedFuture(known.get());
         }
@@ -209,7 +212,7 @@ public final class Holdfast implements AutoCloseable {
                         parts.options().surroundings().executor())
                 .thenCompose(left -> unread(name, taking))
                 .thenCompose(left -> {
-                    var session = sessions.computeIfAbsent(name, n -> new HeldSession(n, taking, parts));
+                    var session = sessions.findOrAdd(name, n -> new HeldSession(n, taking, parts));
                     return closed
                             ? session.leave().thenApply(gone -> {
                                 throw new HoldfastException("this host is closed");
@@ -220,16 +223,17 @@ public final class Holdfast implements AutoCloseable {
 
     /** A session whose reading is over may be taken up by an agent, and the other way round once it is let go. */
     private CompletionStage<?> unread(SessionName name, Taking taking) {
-        var before = sessions.get(name);
-        if (before == null || before.taker() == taking.taker()) {
+        var known = sessions.find(name).filter(s -> s.taker() != taking.taker());
+        if (known.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
+        var before = known.get();
         if (before.taker() == Taker.AGENT || before.isRead()) {
             throw new HoldfastException("session " + name + " is taken up here by "
                     + (before.taker() == Taker.AGENT ? "an agent" : "a reader")
                     + " already: let it go first, with close of the reader or release of the session");
         }
-        sessions.remove(name, before);
+        sessions.remove(before);
         return before.leave();
     }
 
@@ -240,11 +244,11 @@ public final class Holdfast implements AutoCloseable {
      * @param within how long an open turn may still run; it goes on with the next owner
      */
     public CompletionStage<Drained> release(SessionName name, Duration within) {
-        var session = Optional.ofNullable(sessions.get(name))
+        var session = sessions.find(name)
                 .orElseThrow(() -> new HoldfastException("session " + name + " is not taken up here"));
         return session.drain(within)
                 .thenCompose(drained -> session.leave().thenApply(gone -> {
-                    sessions.remove(name, session);
+                    sessions.remove(session);
                     return drained;
                 }));
     }
@@ -305,7 +309,7 @@ public final class Holdfast implements AutoCloseable {
     }
 
     private void signal(SessionName name) {
-        Optional.ofNullable(sessions.get(name)).ifPresent(HeldSession::arrived);
+        sessions.find(name).ifPresentOrElse(HeldSession::arrived, () -> resolve(name));
         Optional.ofNullable(mail.get(name)).ifPresent(HeldSession::arrived);
     }
 
@@ -325,7 +329,7 @@ public final class Holdfast implements AutoCloseable {
                     LOG.warn("the journal cannot be asked for ready sessions", failure);
                 } else {
                     names.forEach(this::sweep);
-                    sessions.values().forEach(HeldSession::poll);
+                    sessions.all().forEach(HeldSession::poll);
                     mail.values().forEach(HeldSession::poll);
                 }
             } finally {
@@ -337,7 +341,26 @@ public final class Holdfast implements AutoCloseable {
     }
 
     private void sweep(SessionName name) {
-        Optional.ofNullable(sessions.get(name)).ifPresent(HeldSession::sweep);
+        sessions.find(name).ifPresentOrElse(HeldSession::sweep, () -> resolve(name));
+    }
+
+    /** A session with work that nobody took up here: taken up when the host was told which agent is for it. */
+    private void resolve(SessionName name) {
+        if (closed || mail.containsKey(name)) {
+            return;
+        }
+        try {
+            parts.options()
+                    .agents()
+                    .apply(name)
+                    .ifPresent(agent -> sessionAsync(name, agent).whenComplete((session, failure) -> {
+                        if (failure != null) {
+                            LOG.warn("session {} cannot be taken up", name, failure);
+                        }
+                    }));
+        } catch (RuntimeException e) { // somebody else's code, asked again at the next sweep
+            LOG.warn("which agent is for session {} cannot be told", name, e);
+        }
     }
 
     /** How many agent processes are held now. */
@@ -352,7 +375,7 @@ public final class Holdfast implements AutoCloseable {
         }
         closed = true;
         sweep.ifPresent(Surroundings.Alarm::cancel);
-        var leaving = Stream.concat(sessions.values().stream(), mail.values().stream())
+        var leaving = Stream.concat(sessions.all().stream(), mail.values().stream())
                 .map(HeldSession::leave)
                 .toArray(CompletableFuture[]::new);
         try {
@@ -366,7 +389,7 @@ public final class Holdfast implements AutoCloseable {
         } catch (ExecutionException e) {
             LOG.warn("a session did not end well", e.getCause());
         }
-        sessions.values().stream().map(HeldSession::harness).distinct().forEach(h -> h.release(parts.home()));
+        sessions.all().stream().map(HeldSession::harness).distinct().forEach(h -> h.release(parts.home()));
         parts.journal().close();
     }
 }

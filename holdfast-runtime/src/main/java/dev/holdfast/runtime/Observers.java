@@ -114,6 +114,10 @@ final class Observers {
         }
     }
 
+    boolean any() {
+        return !handlers.isEmpty() || !deliveries.isEmpty();
+    }
+
     /** Something may have been accepted. */
     void signal() {
         deliveries.forEach(Deliveries::signal);

@@ -426,6 +426,7 @@ public abstract class JournalConformance extends MoveConformance {
         SessionSummary summary = summary();
         assertThat(summary.summary()).isEqualTo(words);
         assertThat(summary.unread()).isEqualTo(1);
+        assertThat(summary.takenThrough()).isEqualTo(1);
         assertThat(summary.lastArrival()).isEqualTo(3);
         assertThat(summary.seq()).isEqualTo(2);
         assertThat(summary.epoch()).isEqualTo(1);
