@@ -318,7 +318,7 @@ abstract sealed class Mail extends Turns permits Feeds {
 
     final void ask(Input.QuestionRaised q) {
         boolean open = durable.questions().stream().anyMatch(o -> o.id().equals(q.id()));
-        if (!open && durable.phase() != Phase.CLOSED) {
+        if (!open && durable.phase() != Phase.CLOSED && now.isBefore(q.deadline())) {
             long after = Math.max(live.seenThrough, durable.takenThrough());
             emit(new Event.QuestionAsked(q.id(), q.text(), q.deadline(), after));
         }
@@ -376,9 +376,11 @@ abstract sealed class Mail extends Turns permits Feeds {
                 .or(() -> inPlace().filter(h -> !live.busy).findFirst());
     }
 
-    /** Those that wait for their place in the queue. */
+    /** Those that wait for their place in the queue; a reset, read ahead, has one once all before it were read. */
     private Stream<Header> inPlace() {
-        return unnamed().filter(h -> h.kind().counted() || h.kind() == ArrivalKind.RESET);
+        return unnamed()
+                .filter(h ->
+                        h.kind().counted() || (h.kind() == ArrivalKind.RESET && readThrough(h.number() - 1)));
     }
 
     /** Opens the next turn, or does what is next in its place. */

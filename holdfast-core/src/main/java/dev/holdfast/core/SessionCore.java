@@ -200,6 +200,7 @@ final class SessionCore implements Core {
                 || (!somethingWaits(durable, live) && durable.continueAfter().isEmpty());
         boolean nothingDue = durable.turn().isEmpty()
                 || held
+                || !live.settings().agent()
                 || durable.restartAt()
                         .filter(at -> at.isAfter(now.plus(SLEEP_HORIZON)))
                         .isPresent();

@@ -72,6 +72,9 @@ final class HeldSession implements Session, Owner.Audience {
     private static final int PAGE = 500;
     private static final Set<String> UNAVAILABLE = Set.of("not_found", "not_logged_in", "wrong_version");
     private static final Duration NAMED_POLL = Duration.ofMillis(20);
+    /** How long after its deadline a question is given up of which the journal says nothing. */
+    private static final Duration UNASKED = Duration.ofSeconds(5);
+
     private static final Duration STEER_WAIT = Duration.ofSeconds(5);
 
     private final SessionName name;
@@ -111,6 +114,9 @@ final class HeldSession implements Session, Owner.Audience {
 
     /** Inputs for an owner that is not awake yet. */
     private final List<Input> early = new ArrayList<>();
+
+    /** Questions that somebody asked and that are not recorded yet: raised again with each owner. */
+    private final Map<String, Input.QuestionRaised> asked = new LinkedHashMap<>();
 
     private final Map<DeliveryId, Internal> internals = new LinkedHashMap<>();
     private final List<CompletableFuture<Boolean>> awaiting = new ArrayList<>();
@@ -174,9 +180,13 @@ final class HeldSession implements Session, Owner.Audience {
         }
     }
 
-    /** Whether mail alone need not wake an owner: nobody here takes it. */
+    /** Whether mail alone need not wake an owner: nobody here takes it now. */
     boolean sleepsOnMail() {
-        return taking.taker() == Settings.Taker.NOBODY;
+        return switch (taking.taker()) {
+            case AGENT -> false;
+            case READER -> !isRead();
+            case NOBODY -> true;
+        };
     }
 
     // ---- the owner's life -----------------------------------------------------------------------------------------
@@ -191,18 +201,18 @@ final class HeldSession implements Session, Owner.Audience {
                     .filter(at -> !at.isAfter(parts.options().surroundings().now()))
                     .isPresent();
             boolean rests = state.phase() == Phase.PARKED || state.phase() == Phase.PAUSED;
-            held = owner.isEmpty() && ((rests && !due) || sleepsOnMail());
+            held = owner.isEmpty() && (rests || sleepsOnMail()) && !due;
         }
         if (!held) {
             signal();
         }
     }
 
-    /** Another host may own the session: what it records is looked for each second. */
+    /** Another host may own the session: what it records, and what comes in there, is looked for each second. */
     void poll() {
         boolean elsewhere;
         synchronized (lock) {
-            elsewhere = owner.isEmpty() && owned;
+            elsewhere = owner.isEmpty();
         }
         if (elsewhere) {
             feed.committed();
@@ -281,6 +291,7 @@ final class HeldSession implements Session, Owner.Audience {
                             outlet));
             owner = Optional.of(next);
             next.wake(taking.harness().name(), taking.settings());
+            List.copyOf(asked.values()).forEach(this::raiseAgain);
             early.forEach(next::offer);
             early.clear();
             if (closed) {
@@ -312,6 +323,7 @@ final class HeldSession implements Session, Owner.Audience {
                 && internals.isEmpty()
                 && settling.isEmpty()
                 && early.isEmpty()
+                && asked.isEmpty()
                 && reading.isEmpty()
                 && !feed.isFollowed()
                 && !observers.any();
@@ -413,6 +425,7 @@ final class HeldSession implements Session, Owner.Audience {
                             parked(e.reason());
                         }
                     }
+                    case Event.QuestionAsked e -> asked.remove(e.id());
                     case Event.ArrivalDone e -> resuming &= e.kind() != ArrivalKind.RESUME;
                     default -> {}
                 }
@@ -994,15 +1007,39 @@ final class HeldSession implements Session, Owner.Audience {
             throw new IllegalArgumentException(
                     "a question's id is 1 to 256 letters, digits or . _ - @ / : + =; got '" + id + "'");
         }
-        var by = parts.options().surroundings().now().plus(deadline);
-        return questionOver(id, 0)
-                .thenCompose(over -> over.isPresent()
-                        ? over.get()
-                        : watch(
-                                        0,
-                                        event -> questionOver(id, event),
-                                        () -> offer(new Input.QuestionRaised(id, text, by)))
-                                .thenCompose(answer -> answer));
+        var raised = new Input.QuestionRaised(
+                id, text, parts.options().surroundings().now().plus(deadline));
+        return questionOver(id, 0).thenCompose(over -> over.orElseGet(() -> ask(raised)));
+    }
+
+    private CompletionStage<Optional<String>> ask(Input.QuestionRaised raised) {
+        var over = this.<CompletionStage<Optional<String>>>watch(0, event -> questionOver(raised.id(), event), () -> {
+            synchronized (lock) {
+                asked.put(raised.id(), raised);
+            }
+            offer(raised);
+        });
+        var surroundings = parts.options().surroundings();
+        // Where it cannot be asked, since the session is closed or another host's, nobody answers it in time either.
+        var alarm = surroundings.at(
+                raised.deadline().plus(UNASKED), () -> over.complete(CompletableFuture.completedFuture(Optional.empty())));
+        var unused = over.whenComplete((answer, failure) -> {
+            alarm.cancel();
+            synchronized (lock) {
+                asked.remove(raised.id(), raised);
+            }
+        });
+        return over.thenCompose(answer -> answer);
+    }
+
+    /** For a new owner, unless an older one has seen the end of it. */
+    private void raiseAgain(Input.QuestionRaised raised) {
+        questionOver(raised.id(), 0)
+                .thenAccept(over -> {
+                    if (over.isEmpty()) {
+                        offer(raised);
+                    }
+                });
     }
 
     /** What became of the question before, if anything did. */
@@ -1252,7 +1289,7 @@ final class HeldSession implements Session, Owner.Audience {
     }
 
     /** Completes with what {@code match} makes of the first event after {@code after} that it takes. */
-    private <T> CompletionStage<T> watch(long after, Function<Event, Optional<T>> match, Runnable then) {
+    private <T> CompletableFuture<T> watch(long after, Function<Event, Optional<T>> match, Runnable then) {
         var found = new CompletableFuture<T>();
         var subscription = feed.subscribe(after, new EventListener() {
             @Override

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Queue;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
@@ -45,7 +46,10 @@ final class Owner {
     private static final int ARRIVALS_PAGE = 1_000;
     private static final long SNAPSHOT_BYTES = 1 << 20;
     private static final int REASON_MAX = 500;
-    private static final String SETTLED = Event.TurnSettled.class.getSimpleName();
+    /** Events that must not be recorded over an urgent arrival that was not read: a cancel, an answer (IN-13, IN-14). */
+    private static final Set<String> CONDITIONAL =
+            Set.of(Event.TurnSettled.class.getSimpleName(), Event.QuestionAsked.class.getSimpleName());
+
 
     private final SessionName session;
     private final Claim claim;
@@ -350,8 +354,11 @@ final class Owner {
     }
 
     private Batch batch(List<EventRecord> records, Durable state, Live next, Optional<SnapshotRecord> snapshot) {
-        boolean quiet = state.turn().isEmpty() && state.continueAfter().isEmpty() && !core.waits(state, next);
-        boolean settles = records.stream().anyMatch(r -> r.type().equals(SETTLED));
+        boolean quiet = state.turn().isEmpty()
+                && state.continueAfter().isEmpty()
+                && state.reading().inHand().isEmpty()
+                && !core.waits(state, next);
+        boolean conditional = records.stream().anyMatch(r -> CONDITIONAL.contains(r.type()));
         return new Batch(
                 UUID.nameUUIDFromBytes(surroundings.random(16)),
                 seq,
@@ -361,9 +368,9 @@ final class Owner {
                 state.ordinaryDone(),
                 state.ordinaryDoneBytes(),
                 quiet ? OptionalLong.of(Math.max(next.seenThrough(), state.takenThrough())) : OptionalLong.empty(),
-                core.wakeAt(state, next),
+                dueAt(state, next),
                 state.turn().map(t -> OptionalLong.of(t.number())).orElse(OptionalLong.empty()),
-                settles ? OptionalLong.of(Math.max(urgentThrough, state.takenThrough())) : OptionalLong.empty(),
+                conditional ? OptionalLong.of(Math.max(urgentThrough, state.takenThrough())) : OptionalLong.empty(),
                 new Batch.Summary(
                         state.phase().name(),
                         shortened(state.phaseReason()),
@@ -371,6 +378,14 @@ final class Owner {
                         state.costMicros(),
                         state.lastWords()),
                 snapshot);
+    }
+
+    /** Messages given back are no arrivals that set the mark: for their sake the session is due at once (IN-21). */
+    private Optional<Instant> dueAt(Durable state, Live next) {
+        boolean waits = state.phase() == Phase.OPEN
+                && state.turn().isEmpty()
+                && !state.front().isEmpty();
+        return waits ? Optional.of(surroundings.now()) : core.wakeAt(state, next);
     }
 
     /** Whether senders are let in, when that changes now (MB-07). */

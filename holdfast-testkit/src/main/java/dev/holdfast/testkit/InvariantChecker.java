@@ -6,6 +6,7 @@ import dev.holdfast.Limits;
 import dev.holdfast.Line;
 import dev.holdfast.Outcome;
 import dev.holdfast.Receipt;
+import dev.holdfast.Received;
 import dev.holdfast.Reply;
 import dev.holdfast.SessionName;
 import dev.holdfast.StoredEvent;
@@ -47,6 +48,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
     private final Supplier<Instant> clock;
     private final long bound;
     private final boolean read;
+    private final boolean borders;
     private final EventCodec codec = new EventCodec();
 
     private final MessageLedger ledger;
@@ -83,9 +85,11 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
      *
      * @param read whether a reading surface takes the mail
      * @param combines whether messages may share a turn
+     * @param borders whether the boundary is asked
      * @param bound how many messages may lie unread
      */
-    record Judged(SessionName name, boolean read, boolean combines, long bound, Limits limits) {}
+    record Judged(
+            SessionName name, boolean read, boolean combines, boolean borders, long bound, Limits limits) {}
 
     InvariantChecker(
             Judged judged, SimulatedStore store, Supplier<Instant> clock, Optional<Consumer<String>> tracer) {
@@ -95,6 +99,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
         this.tracer = tracer;
         this.bound = judged.bound();
         this.read = judged.read();
+        this.borders = judged.borders();
         ledger = new MessageLedger(this::check);
         cancels = new CancelRules(ledger, this::check);
         events = new EventRules(ledger, this::check, cancels, judged.read(), judged.combines(), judged.limits());
@@ -152,6 +157,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
             throw first.get();
         }
         var history = store.contents(session).history;
+        boolean moved = false;
         while (historyRead < history.size()) {
             switch (history.get(historyRead++)) {
                 case Happening.Accepted a -> accepted(a.arrival(), a.delivery());
@@ -160,6 +166,19 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
                 case Happening.AddressClaimed c ->
                     addresses.put(c.address().token(), c.address().terms().once());
                 case Happening.AddressesReleased r -> r.tokens().forEach(addresses::remove);
+            }
+            moved = true;
+        }
+        if (moved) {
+            markIsSet();
+        }
+    }
+
+    /** IN-21: the mark that something waits is cleared together with "nothing is unread" and not before. */
+    private void markIsSet() {
+        if (store.contents(session).readyAt.isEmpty()) {
+            for (Entry waits : ledger.takeable()) {
+                check(waits.place == Place.FRONT, () -> "IN-21: " + waits + " waits in a session that is not marked as ready");
             }
         }
     }
@@ -284,6 +303,60 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
         }
     }
 
+    /** Whether the receipt is of this session: what came through an address may have gone to a neighbour. */
+    boolean owns(String key, Receipt.Stored receipt) {
+        afterStep();
+        return ledger.find(receipt.number()).filter(e -> e.key.equals(key)).isPresent();
+    }
+
+    /** What an address's releaser was given (IN-10). */
+    void releasedTo(List<Received> unread) {
+        afterStep();
+        long before = 0;
+        for (Received r : unread) {
+            var e = ledger.of(r.number());
+            check(e.named && e.number() > before, () -> "IN-10: " + e + " is handed to the releaser of an address");
+            before = e.number();
+        }
+    }
+
+    // ---- what readers were given ----------------------------------------------------------------------------------
+
+    /** A reader was given a message: that was committed before. */
+    void given(long number) {
+        afterStep();
+        var e = ledger.of(number);
+        check(e.named, () -> "MB-02: " + e + " is given to a reader and was not taken");
+    }
+
+    /** What a reader was told of its end of a message. */
+    void settled(long number, Outcome outcome, String answer, boolean done) {
+        afterStep();
+        var e = ledger.of(number);
+        boolean his = e.answer.equals(answer) && e.outcome.filter(outcome::equals).isPresent();
+        check(his == done, () -> "MB-02: a reader is told " + done + " of its end of " + e + ", which is at " + e.place);
+    }
+
+    /** What is for the successor of a feed is in nobody's hand (MB-09). */
+    void notInHand(List<Received> unread) {
+        afterStep();
+        for (Received r : unread) {
+            var e = ledger.of(r.number());
+            check(e.place != Place.HAND, () -> "MB-09: " + e + " is in flight and for the successor as well");
+        }
+    }
+
+    /** What the closer of a chat was given (CH-03). */
+    void returnedToCloser(List<Received> unread) {
+        afterStep();
+        for (Received r : unread) {
+            var e = ledger.of(r.number());
+            check(
+                    e.outcome.filter(o -> o == Outcome.CLOSED).isPresent(),
+                    () -> "CH-03: " + e + " is returned to the closer and ended as " + e.outcome);
+        }
+    }
+
     // ---- what the model was shown ---------------------------------------------------------------------------------
 
     /** The host asks for something of the incarnation that is there now (MB-16). */
@@ -307,7 +380,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
         if (!line.steer() && !line.texts().isEmpty()) {
             var words = line.texts().getLast();
             check(
-                    !words.contains(BORDER) || words.startsWith("[holdfast]") || !spokenTo.contains(incarnation),
+                    !borders || !words.contains(BORDER) || words.startsWith("[holdfast]") || !spokenTo.contains(incarnation),
                     () -> "MB-10: " + words + " is told to an agent that was told another message");
         }
         spokenTo.add(incarnation);
@@ -370,7 +443,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
     // ---- the end --------------------------------------------------------------------------------------------------
 
     boolean everythingEnded() {
-        return ledger.everythingEnded() && ledger.at(Place.RELEASED).isEmpty();
+        return ledger.everythingEnded() && (phase() == Phase.CLOSED || ledger.at(Place.RELEASED).isEmpty());
     }
 
     void atTheEnd() {
@@ -384,6 +457,6 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
                     () -> "L1: message " + key + " (" + number + ") has no terminal record; it is at " + e.place);
         });
         cancels.atTheEnd();
-        events.atTheEnd().forEach(this::violation);
+        events.atTheEnd(clock.get()).forEach(this::violation);
     }
 }

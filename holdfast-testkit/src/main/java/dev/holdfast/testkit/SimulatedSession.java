@@ -259,7 +259,8 @@ final class SimulatedSession {
         }
         boolean behind =
                 batch.urgentThrough().isPresent() && batch.urgentThrough().getAsLong() < lastUrgent;
-        if (behind && !has(SeededBug.CANCEL_LOSES_TO_RESULT)) {
+        boolean asks = batch.events().stream().anyMatch(e -> e.type().equals("QuestionAsked"));
+        if (behind && !has(SeededBug.CANCEL_LOSES_TO_RESULT) && !(asks && has(SeededBug.ANSWER_FROM_BEFORE))) {
             return new Appended.Behind(lastUrgent);
         }
         batch.events().forEach(e -> {

@@ -15,7 +15,7 @@ import java.util.concurrent.Executor;
  * seed. Time stands still while a task is ready and jumps to the next alarm when none is. Not thread-safe.
  */
 public final class VirtualTime {
-    private static final Instant EPOCH = Instant.parse("2026-01-01T00:00:00Z");
+    static final Instant EPOCH = Instant.parse("2026-01-01T00:00:00Z");
 
     private final Random random;
     private final List<Task> ready = new ArrayList<>();
