@@ -195,7 +195,8 @@ abstract sealed class Mail extends Turns permits Feeds {
                 .filter(m -> m.number() < h.number() && !steering.contains(m))
                 .filter(m -> m.kind().speaks() || live.settings.reader())
                 .toList();
-        emit(new Event.MessagesReleased(h.number(), before));
+        boolean closed = durable.phase() == Phase.CLOSED; // then they end, and are handed to nobody
+        emit(new Event.MessagesReleased(h.number(), closed ? List.of() : before));
     }
 
     /** IN-11: in front, in their order; what is not held is passed over. */

@@ -46,6 +46,7 @@ import dev.holdfast.core.Told;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -121,6 +122,9 @@ final class HeldSession implements Session, Owner.Audience {
     private final Map<DeliveryId, Internal> internals = new LinkedHashMap<>();
     private final List<CompletableFuture<Boolean>> awaiting = new ArrayList<>();
     private final Map<Long, List<CompletableFuture<Boolean>>> settling = new LinkedHashMap<>();
+    /** What callers wait for that events will tell. */
+    private final Set<CompletableFuture<?>> watches = new LinkedHashSet<>();
+
     private Optional<Reading> reading = Optional.empty();
     private boolean owned;
     private long internalsAsked;
@@ -193,19 +197,45 @@ final class HeldSession implements Session, Owner.Audience {
 
     /** As {@link #signal}, each second while the journal says that something is open: a parked session stays asleep. */
     void sweep() {
-        boolean held;
+        boolean rests;
         synchronized (lock) {
-            boolean due = parts.options()
-                    .core()
-                    .wakeAt(state, live)
-                    .filter(at -> !at.isAfter(parts.options().surroundings().now()))
-                    .isPresent();
-            boolean rests = state.phase() == Phase.PARKED || state.phase() == Phase.PAUSED;
-            held = owner.isEmpty() && (rests || sleepsOnMail()) && !due;
+            if (owner.isEmpty() && !due()) {
+                if (sleepsOnMail()) {
+                    return;
+                }
+                rests = !runs(state.phase().name());
+            } else {
+                rests = false;
+            }
         }
-        if (!held) {
+        if (!rests) {
             signal();
+            return;
         }
+        // It rested when its last owner here let go; another host may have taken it up again since.
+        parts.journal().session(name).thenAccept(summary -> {
+            if (summary.filter(s -> runs(s.summary().phase())).isPresent()) {
+                signal();
+            }
+        });
+    }
+
+    /** Under the lock. */
+    private boolean due() {
+        return parts.options()
+                .core()
+                .wakeAt(state, live)
+                .filter(at -> !at.isAfter(parts.options().surroundings().now()))
+                .isPresent();
+    }
+
+    private static boolean runs(String phase) {
+        return !phase.equals(Phase.PARKED.name()) && !phase.equals(Phase.PAUSED.name());
+    }
+
+    /** Whether it was let go, and gives nothing to anybody any more. */
+    boolean leaving() {
+        return closed();
     }
 
     /** Another host may own the session: what it records, and what comes in there, is looked for each second. */
@@ -368,6 +398,11 @@ final class HeldSession implements Session, Owner.Audience {
         return cause == null || cause.getMessage() == null ? String.valueOf(cause) : cause.getMessage();
     }
 
+    private HoldfastException letGo() {
+        return new HoldfastException("session " + name + " was let go here; what was accepted is kept: ask where it is"
+                + " taken up now");
+    }
+
     private void failAll(String why) {
         var failure = new HoldfastException("session " + name + ": " + why + "; what was accepted is kept");
         waiters.forEach(w -> elsewhere(() -> {
@@ -397,7 +432,9 @@ final class HeldSession implements Session, Owner.Audience {
         synchronized (lock) {
             closed = true;
             reading.ifPresent(r -> r.lost(FeedEnd.ENDED));
-            failAll("the host stops");
+            failAll("it was let go here");
+            var why = letGo();
+            List.copyOf(watches).forEach(w -> elsewhere(() -> w.completeExceptionally(why)));
             if (owner.isEmpty() && !waking) {
                 return released.handle((ok, failure) -> (Void) null).toCompletableFuture();
             }
@@ -613,7 +650,8 @@ final class HeldSession implements Session, Owner.Audience {
     CompletionStage<Receipt> accept(Delivery delivery) {
         synchronized (lock) {
             if (closed) {
-                return CompletableFuture.failedFuture(new HoldfastException("this host is closed; nothing was stored"));
+                return CompletableFuture.failedFuture(new HoldfastException(
+                        "session " + name + " was let go here: nothing was stored; send where it is taken up now"));
             }
         }
         // Handed on, so that nobody's continuation can hold up the store.
@@ -854,7 +892,8 @@ final class HeldSession implements Session, Owner.Audience {
             throw new IllegalArgumentException("a batch without messages cannot be sent");
         }
         if (closed()) {
-            return CompletableFuture.failedFuture(new HoldfastException("this host is closed; nothing was stored"));
+            return CompletableFuture.failedFuture(new HoldfastException(
+                    "session " + name + " was let go here: nothing was stored; send where it is taken up now"));
         }
         var deliveries =
                 messages.stream().map(m -> parts.envelope().message(name, m)).toList();
@@ -1291,13 +1330,24 @@ final class HeldSession implements Session, Owner.Audience {
     /** Completes with what {@code match} makes of the first event after {@code after} that it takes. */
     private <T> CompletableFuture<T> watch(long after, Function<Event, Optional<T>> match, Runnable then) {
         var found = new CompletableFuture<T>();
+        synchronized (lock) {
+            if (closed) {
+                return CompletableFuture.failedFuture(letGo());
+            }
+            watches.add(found);
+        }
         var subscription = feed.subscribe(after, new EventListener() {
             @Override
             public void onEvent(SessionEvent event) {
                 match.apply(parts.codec().decode(event)).ifPresent(value -> elsewhere(() -> found.complete(value)));
             }
         });
-        var unused = found.whenComplete((value, failure) -> elsewhere(subscription::close));
+        var unused = found.whenComplete((value, failure) -> {
+            synchronized (lock) {
+                watches.remove(found);
+            }
+            elsewhere(subscription::close);
+        });
         then.run();
         return found;
     }

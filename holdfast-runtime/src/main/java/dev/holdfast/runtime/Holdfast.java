@@ -223,11 +223,14 @@ public final class Holdfast implements AutoCloseable {
 
     /** A session whose reading is over may be taken up by an agent, and the other way round once it is let go. */
     private CompletionStage<?> unread(SessionName name, Taking taking) {
-        var known = sessions.find(name).filter(s -> s.taker() != taking.taker());
+        var known = sessions.find(name).filter(s -> s.leaving() || s.taker() != taking.taker());
         if (known.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
         var before = known.get();
+        if (before.leaving()) {
+            return before.leave().thenRun(() -> sessions.remove(before));
+        }
         if (before.taker() == Taker.AGENT || before.isRead()) {
             throw new HoldfastException("session " + name + " is taken up here by "
                     + (before.taker() == Taker.AGENT ? "an agent" : "a reader")

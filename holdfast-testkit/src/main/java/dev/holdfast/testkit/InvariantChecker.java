@@ -322,11 +322,12 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
 
     // ---- what readers were given ----------------------------------------------------------------------------------
 
-    /** A reader was given a message: that was committed before. */
-    void given(long number) {
+    /** A reader was given a message: that was committed before. True when it was given back at least once. */
+    boolean given(long number) {
         afterStep();
         var e = ledger.of(number);
         check(e.named, () -> "MB-02: " + e + " is given to a reader and was not taken");
+        return e.returned;
     }
 
     /** What a reader was told of its end of a message. */

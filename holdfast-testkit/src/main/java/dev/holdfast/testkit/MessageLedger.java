@@ -60,6 +60,9 @@ final class MessageLedger {
 
         boolean named;
         boolean steering;
+        /** It was given back, or put back, at least once. */
+        boolean returned;
+
         Optional<Outcome> outcome = Optional.empty();
         /** What a reader that ended it said. */
         String answer = "";
@@ -186,6 +189,7 @@ final class MessageLedger {
 
     void move(Entry e, Place to) {
         e.place = to;
+        e.returned |= to == Place.FRONT;
         if (to == Place.WAITING || to == Place.FRONT) {
             takeable.put(e.number(), e);
         } else {

@@ -117,18 +117,34 @@ final class SimulatedHost {
             policy = policy.boundary(text -> text.contains(InvariantChecker.BORDER));
         }
         world.promised(this, "take up", here.sessionAsync(Simulation.SESSION, new SimulatedAgent(), policy))
-                .thenAccept(this::reached);
+                .whenComplete((found, failure) -> {
+                    if (failure == null) {
+                        reached(found);
+                    } else {
+                        group.after(Duration.ofSeconds(1), this::takeUp); // somebody tries again
+                    }
+                });
     }
 
     /** Only reaches the session; tried again while nobody has opened it. */
-    private void reach() {
+    void reach() {
         holdfast.orElseThrow().mailAsync(Simulation.SESSION).whenComplete((found, failure) -> {
             if (failure == null) {
                 reached(found);
-            } else if (!primary) {
+            } else if (session.isEmpty()) {
                 group.after(Duration.ofMillis(500), this::reach);
             }
         });
+    }
+
+    /** Whether the session was taken up here, and not only reached. */
+    boolean holds() {
+        return holdfast.flatMap(h -> h.open(Simulation.SESSION)).isPresent();
+    }
+
+    /** Whether it still is the session of this host. */
+    boolean has(Session one) {
+        return session.filter(s -> s == one).isPresent();
     }
 
     void reached(Session found) {

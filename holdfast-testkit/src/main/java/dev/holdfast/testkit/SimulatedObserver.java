@@ -29,6 +29,7 @@ final class SimulatedObserver {
 
     private final Simulation world;
     private final SimulatedHost host;
+    private final Session session;
     private final long lastBefore;
     private final Subscription subscription;
     private final List<Long> seen = new ArrayList<>();
@@ -38,6 +39,7 @@ final class SimulatedObserver {
     SimulatedObserver(Simulation world, SimulatedHost host, Session session) {
         this.world = world;
         this.host = host;
+        this.session = session;
         world.checker.afterStep();
         lastBefore = world.checker.ledger().arrivals();
         unread = waiting();
@@ -75,7 +77,7 @@ final class SimulatedObserver {
     }
 
     void atTheEnd() {
-        if (closed || !host.runs()) {
+        if (closed || !host.runs() || !host.has(session)) {
             return;
         }
         for (long number : unread) {

@@ -280,22 +280,25 @@ public final class Simulation {
         hosts.add(new SimulatedHost(this, host.primary()));
     }
 
+    private void end(SimulatedHost host) {
+        checker.trace(() -> host + " ends");
+        host.group.kill();
+        hosts.remove(host);
+    }
+
     /** The host stops for a while; another takes its place; then the first goes on as if nothing had been. */
     private void overtake(SimulatedHost host) {
         checker.trace(() -> host + " is paused");
         host.group.pause();
         hosts.add(new SimulatedHost(this, host.primary()));
         machine.after(Duration.ofMillis(random.nextInt(kind.leased() ? 30_000 : 5_000)), host.group::resume);
-        machine.after(Duration.ofSeconds(35), () -> {
-            host.group.kill();
-            hosts.remove(host);
-        });
+        machine.after(Duration.ofSeconds(35), () -> end(host));
     }
 
     /** The session goes from one host to another; both live (IN-18). */
     void handOver() {
         var from = primary();
-        if (from.isEmpty() || from.get().session().isEmpty()) {
+        if (from.filter(SimulatedHost::holds).isEmpty()) {
             return;
         }
         var to = hosts.stream()
@@ -370,6 +373,7 @@ public final class Simulation {
         if (random.nextBoolean()) {
             primary().ifPresent(this::crash);
         }
+        hosts.stream().filter(h -> h.runs() && h.primary()).skip(1).toList().forEach(this::end);
         if (checker.phase() != Phase.CLOSED) {
             senders.add(new SimulatedSender(this, "probe", 1 + random.nextInt(2)));
             machine.after(Duration.ofMillis(random.nextInt(20_000)), senders.getLast()::next);
