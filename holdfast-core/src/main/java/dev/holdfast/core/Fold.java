@@ -4,9 +4,11 @@ import dev.holdfast.Limits;
 import dev.holdfast.Outcome;
 import dev.holdfast.TurnMark;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 
 /** Folds events into the state: the only place where {@link Durable} changes. Every stage change goes through its table. */
 final class Fold {
@@ -65,9 +67,7 @@ final class Fold {
                 var held = new ArrayList<>(d.released);
                 held.removeAll(e.messages());
                 d.released = held;
-                var front = new ArrayList<>(e.messages());
-                front.addAll(d.front);
-                d.front = front;
+                toFront(d, e.messages());
             }
             case Event.FeedEnded e -> {
                 d.reading = new Reading(e.feed(), false, d.reading.inHand());
@@ -173,11 +173,16 @@ final class Fold {
     private static void messagesReturned(Durable.Draft d, Event.MessagesReturned e) {
         var held = new ArrayList<>(d.reading.inHand());
         held.removeAll(e.messages());
-        var front = new ArrayList<>(e.messages());
-        front.addAll(d.front);
-        d.front = front;
+        toFront(d, e.messages());
         d.consumed -= e.messages().size();
         d.reading = new Reading(d.reading.feed(), d.reading.open(), held);
+    }
+
+    /** Ahead of everything that waits, and among themselves in the order of acceptance: they may come back one by one. */
+    private static void toFront(Durable.Draft d, List<Taken> messages) {
+        d.front = Stream.concat(messages.stream(), d.front.stream())
+                .sorted(Comparator.comparingLong(Taken::number))
+                .toList();
     }
 
     private static boolean removeFromFront(Durable.Draft d, Taken message) {
@@ -257,9 +262,7 @@ final class Fold {
         told.remove(line);
         if (line.landed()) {
             d.consumed--;
-            var front = new ArrayList<>(d.front);
-            front.add(e.message());
-            d.front = front;
+            toFront(d, List.of(e.message()));
         }
         d.turn = Optional.of(turn.told(told));
     }

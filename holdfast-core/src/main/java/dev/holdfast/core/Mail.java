@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /** What arrivals do: urgent ones ahead of the queue, the others in their place. */
@@ -355,11 +356,16 @@ abstract sealed class Mail extends Turns permits Feeds {
                 .filter(h -> !durable.named(h.number()));
     }
 
-    /** The message whose turn is next, whatever stands before it in its place. */
+    /** The message whose turn is next, whatever without words stands before it. */
     final Optional<Taken> nextMessage() {
-        return next().filter(h -> h.kind().speaks())
+        return replacing()
                 .map(Header::taken)
-                .or(() -> durable.front().stream().findFirst());
+                .or(() -> durable.front().stream().findFirst())
+                .or(() -> firstInPlace(h -> h.kind().speaks()).map(Header::taken));
+    }
+
+    private Optional<Header> replacing() {
+        return unnamed().filter(h -> h.kind() == ArrivalKind.REPLACE).findFirst();
     }
 
     /**
@@ -367,14 +373,15 @@ abstract sealed class Mail extends Turns permits Feeds {
      * when one of those is next.
      */
     private Optional<Header> next() {
-        var replacing = unnamed().filter(h -> h.kind() == ArrivalKind.REPLACE).findFirst();
-        if (replacing.isPresent() || !durable.front().isEmpty()) {
-            return replacing;
-        }
+        var replacing = replacing();
+        return replacing.isPresent() || !durable.front().isEmpty() ? replacing : firstInPlace(h -> true);
+    }
+
+    private Optional<Header> firstInPlace(Predicate<Header> wanted) {
         return inPlace()
-                .filter(h -> !h.wish().afterIdle())
+                .filter(h -> !h.wish().afterIdle() && wanted.test(h))
                 .findFirst()
-                .or(() -> inPlace().filter(h -> !live.busy).findFirst());
+                .or(() -> inPlace().filter(h -> !live.busy && wanted.test(h)).findFirst());
     }
 
     /** Those that wait for their place in the queue; a reset, read ahead, has one once all before it were read. */

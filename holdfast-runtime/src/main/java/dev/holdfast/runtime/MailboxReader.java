@@ -134,18 +134,32 @@ final class MailboxReader implements Mailbox {
         }
 
         private CompletionStage<Optional<Received>> take() {
-            return reading.take(1, true, 0).thenApply(taken -> {
-                synchronized (lock) {
-                    waiting = false;
-                    cancelIdle();
-                    given |= !taken.isEmpty();
-                    taken.forEach(m -> inFlight.add(m.number()));
-                    if (taken.isEmpty() && end.isEmpty()) {
-                        end = reading.end().or(() -> Optional.of(FeedEnd.ENDED));
-                    }
+            synchronized (lock) {
+                if (end.isPresent()) {
+                    return CompletableFuture.completedFuture(Optional.empty());
                 }
-                return taken.stream().findFirst();
-            });
+            }
+            return reading.take(1, true, 0).thenApply(taken -> taken(taken.stream().findFirst()));
+        }
+
+        /** What came when the feed had ended already is its successor's (MB-03, MB-09). */
+        private Optional<Received> taken(Optional<Received> message) {
+            synchronized (lock) {
+                waiting = false;
+                cancelIdle();
+                if (end.isPresent()) {
+                    if (end.get() == FeedEnd.DRAINED) { // of any other cause what was in hand goes back by itself
+                        message.ifPresent(m -> reading.giveBack(List.of(m.number()), "its feed was drained"));
+                    }
+                    return Optional.empty();
+                }
+                given |= message.isPresent();
+                message.ifPresent(m -> inFlight.add(m.number()));
+                if (message.isEmpty()) {
+                    end = reading.end().or(() -> Optional.of(FeedEnd.ENDED));
+                }
+                return message;
+            }
         }
 
         private CompletableFuture<Void> settled() {

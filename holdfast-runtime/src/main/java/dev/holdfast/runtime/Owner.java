@@ -21,6 +21,7 @@ import dev.holdfast.core.Settings;
 import dev.holdfast.core.Turn;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
@@ -236,10 +237,8 @@ final class Owner {
                     announce(page);
                     appending = false;
                     inputs.addAll(0, deciding);
-                    boolean waking = inputs.getFirst() instanceof Input.Awake; // nothing is decided before that
-                    inputs.add(
-                            waking ? 1 : 0,
-                            new Input.Arrived(page.stream().map(envelope::header).toList(), 0));
+                    inputs.add(new Input.Arrived(
+                            page.stream().map(envelope::header).toList(), 0));
                 }));
     }
 
@@ -301,6 +300,7 @@ final class Owner {
         var next = live;
         var events = new ArrayList<Event>();
         boolean nothing = inputs.isEmpty();
+        mailFirst();
         var decided = new ArrayList<Input>();
         while (!inputs.isEmpty()) {
             var input = inputs.removeFirst();
@@ -334,6 +334,15 @@ final class Owner {
                 decide();
             }
         }
+    }
+
+    /** IN-13: what was accepted is looked at before what the agent reported in the meantime. */
+    private void mailFirst() {
+        inputs.sort(Comparator.comparingInt(input -> switch (input) {
+            case Input.Awake a -> 0;
+            case Input.Arrived a -> 1;
+            default -> 2;
+        }));
     }
 
     private void append(List<Event> events, Durable state, Live next) {

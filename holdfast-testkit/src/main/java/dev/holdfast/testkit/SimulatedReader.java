@@ -266,15 +266,18 @@ final class SimulatedReader {
         later(500, this::open);
     }
 
+    /** Whatever it holds goes back, and it begins again. */
+    void restart() {
+        hand.ifPresent(Hand::leave);
+        hand = Optional.empty();
+        mailbox.ifPresent(Mailbox::close);
+        mailbox = Optional.empty();
+        later(500, this::open);
+    }
+
     private void disturb(Mailbox box) {
         switch (below(3)) {
-            case 0 -> {
-                hand.ifPresent(Hand::leave);
-                hand = Optional.empty();
-                box.close();
-                mailbox = Optional.empty();
-                later(500, this::open);
-            }
+            case 0 -> restart();
             case 1 -> world.promised(host, "drain the feed", box.drainFeed()).thenAccept(unread -> {
                 world.checker.notInHand(unread);
                 later(500, () -> feedAgain(box));
