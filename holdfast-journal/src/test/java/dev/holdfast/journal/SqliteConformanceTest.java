@@ -1,6 +1,7 @@
 package dev.holdfast.journal;
 
 import dev.holdfast.Journal;
+import dev.holdfast.testkit.JournalConformance;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import org.junit.jupiter.api.io.TempDir;
@@ -11,7 +12,7 @@ class SqliteConformanceTest extends JournalConformance {
     Path directory;
 
     @Override
-    Journal openStore(InstantSource clock) {
+    protected Journal openStore(InstantSource clock) {
         return SqliteJournal.at(
                 directory.resolve("data"), JournalOptions.standard().withClock(clock));
     }
