@@ -200,7 +200,7 @@ public abstract class JournalConformance extends OwnerConformance {
 
     @Test
     @Tag("MB-18")
-    public void accept_atTheLimitOfMessages_refusesTheNewestAndLetsUrgentKindsThrough() {
+    public void accept_atTheLimitOfMessages_refusesTheNewestOfTheCountedKinds() {
         now(journal.open(DESK, new SessionLimits(3, 1_000)));
         accept(message("1"));
         accept(delivery(DESK, ArrivalKind.STEER, Optional.empty(), "2"));
@@ -209,16 +209,16 @@ public abstract class JournalConformance extends OwnerConformance {
         assertThat(accept(delivery(DESK, ArrivalKind.STEER, Optional.empty(), "4")))
                 .isEqualTo(new Receipt.Full(3, 3, "messages"));
         for (ArrivalKind kind : ArrivalKind.values()) {
-            if (kind.urgent()) {
-                assertThat(accept(urgent(kind))).isInstanceOf(Receipt.Accepted.class);
-            }
+            assertThat(accept(delivery(DESK, kind, Optional.empty(), "")))
+                    .as("a %s", kind)
+                    .isInstanceOf(kind.counted() ? Receipt.Full.class : Receipt.Accepted.class);
         }
         assertThat(summary().unread()).isEqualTo(3);
         append(claim(), BatchDraft.after(0, "taken").taken(1, 1, 1));
         assertThat(accept(message("4"))).isInstanceOf(Receipt.Accepted.class);
         assertThat(accept(message("5"))).isEqualTo(new Receipt.Full(3, 3, "messages"));
         assertThat(arrivals(Selection.WITH_BODIES).stream()
-                        .filter(arrival -> !arrival.kind().urgent())
+                        .filter(arrival -> arrival.kind().counted())
                         .map(arrival -> new String(arrival.body(), UTF_8)))
                 .containsExactly("1", "2", "3", "4");
     }
@@ -238,7 +238,7 @@ public abstract class JournalConformance extends OwnerConformance {
     }
 
     @Test
-    public void accept_whileNotAdmitting_refusesOrdinaryKindsAndTakesUrgentOnes() {
+    public void accept_whileNotAdmitting_refusesCountedKindsAndTakesTheOthers() {
         open(DESK);
         Claim claim = claim();
         append(
@@ -247,10 +247,11 @@ public abstract class JournalConformance extends OwnerConformance {
                         .admitting(false, "parked: no login")
                         .summary(new Batch.Summary("PARKED", "", Optional.empty(), OptionalLong.empty(), "")));
         assertThat(accept(message("hello"))).isEqualTo(new Receipt.Refused("parked: no login"));
-        assertThat(accept(delivery(DESK, ArrivalKind.STEER, Optional.empty(), "x")))
-                .isInstanceOf(Receipt.Refused.class);
-        assertThat(accept(urgent(ArrivalKind.RESUME))).isInstanceOf(Receipt.Accepted.class);
-        assertThat(accept(urgent(ArrivalKind.CLOSE))).isInstanceOf(Receipt.Accepted.class);
+        for (ArrivalKind kind : ArrivalKind.values()) {
+            assertThat(accept(delivery(DESK, kind, Optional.empty(), "")))
+                    .as("a %s", kind)
+                    .isInstanceOf(kind.counted() ? Receipt.Refused.class : Receipt.Accepted.class);
+        }
         append(claim, BatchDraft.after(1, "resumed").taken(1, 0, 0).admitting(true, ""));
         assertThat(accept(message("hello"))).isInstanceOf(Receipt.Accepted.class);
     }
