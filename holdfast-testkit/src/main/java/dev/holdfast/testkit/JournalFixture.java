@@ -134,12 +134,26 @@ public abstract class JournalFixture {
         return delivery(DESK, kind, Optional.empty(), "");
     }
 
+    /** The same delivery, sent to an address. */
+    public static Delivery through(String address, Delivery d) {
+        return new Delivery(
+                d.session(),
+                d.id(),
+                d.kind(),
+                d.key(),
+                d.fingerprint(),
+                d.header(),
+                d.body(),
+                Optional.of(address),
+                d.onlyIdle());
+    }
+
     protected final Receipt accept(Delivery delivery) {
         return now(journal.accept(delivery));
     }
 
     protected final void open(SessionName session) {
-        var unused = now(journal.open(session, SessionLimits.standard()));
+        now(journal.open(session, SessionLimits.standard()));
     }
 
     protected final Claim claim() {
