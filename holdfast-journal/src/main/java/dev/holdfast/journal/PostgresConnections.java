@@ -40,6 +40,8 @@ final class PostgresConnections implements AutoCloseable {
         config.setMaximumPoolSize(size);
         config.setMinimumIdle(1);
         config.setAutoCommit(false);
+        // Otherwise the settings below belong to the first transaction, and go when it is undone.
+        config.setIsolateInternalQueries(true);
         config.setConnectionTimeout(CONNECT_MS);
         config.setInitializationFailTimeout(-1);
         config.setConnectionInitSql(settings(options.schema(), options.statement()));

@@ -54,19 +54,19 @@ final class PostgresReadPool implements AutoCloseable {
 
     /** Reads with statements that each see what is committed when they begin. */
     <R> CompletionStage<R> read(String what, Read<R> body) {
-        return read(what, Connection.TRANSACTION_READ_COMMITTED, body);
+        return read(what, false, body);
     }
 
     /** Reads in one transaction that sees one state. */
     <R> CompletionStage<R> readAtOnce(String what, Read<R> body) {
-        return read(what, Connection.TRANSACTION_REPEATABLE_READ, body);
+        return read(what, true, body);
     }
 
-    private <R> CompletionStage<R> read(String what, int isolation, Read<R> body) {
+    private <R> CompletionStage<R> read(String what, boolean atOnce, Read<R> body) {
         CompletableFuture<R> stage = new CompletableFuture<>();
         long since = Monotonic.nanos();
         try {
-            threads.execute(() -> run(what, isolation, body, stage, since));
+            threads.execute(() -> run(what, atOnce, body, stage, since));
         } catch (RejectedExecutionException e) {
             JournalException end = ended.get();
             stage.completeExceptionally(
@@ -78,7 +78,7 @@ final class PostgresReadPool implements AutoCloseable {
         return stage;
     }
 
-    private <R> void run(String what, int isolation, Read<R> body, CompletableFuture<R> stage, long since) {
+    private <R> void run(String what, boolean atOnce, Read<R> body, CompletableFuture<R> stage, long since) {
         PostgresBackoff backoff = new PostgresBackoff();
         while (true) {
             JournalException end = ended.get();
@@ -88,7 +88,7 @@ final class PostgresReadPool implements AutoCloseable {
             }
             R result;
             try {
-                result = attempt(isolation, body);
+                result = attempt(atOnce, body);
             } catch (SQLException e) {
                 if (PostgresProblems.mayPass(e) && Monotonic.nanos() - since < patience && backoff.pause()) {
                     continue;
@@ -104,12 +104,13 @@ final class PostgresReadPool implements AutoCloseable {
         }
     }
 
-    private <R> R attempt(int isolation, Read<R> body) throws SQLException {
+    private <R> R attempt(boolean atOnce, Read<R> body) throws SQLException {
         try (Connection connection = connections.take()) {
-            if (isolation != Connection.TRANSACTION_READ_COMMITTED) {
-                connection.setTransactionIsolation(isolation);
+            PostgresSql sql = new PostgresSql(connection);
+            if (atOnce) {
+                sql.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
             }
-            R result = body.from(new PostgresSql(connection));
+            R result = body.from(sql);
             connection.commit();
             return result;
         }

@@ -8,14 +8,13 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.time.InstantSource;
 
 /**
- * A real PostgreSQL server, one for all tests of this JVM, stopped when it ends. Each test takes a schema of its own. Where
- * no server can be started the tests fail.
+ * A real PostgreSQL server, one for all tests of this JVM, stopped when it ends. Where no server can be
+ * started the tests fail.
  */
 final class PostgresServer {
-    private static final AtomicInteger SCHEMAS = new AtomicInteger();
     private static final EmbeddedPostgres SERVER = start();
 
     private PostgresServer() {}
@@ -45,9 +44,10 @@ final class PostgresServer {
         return "postgresql://postgres:postgres@localhost:" + port + "/postgres";
     }
 
-    /** A schema that nobody has used yet. */
-    static String newSchema() {
-        return "t" + SCHEMAS.incrementAndGet();
+    static PostgresOptions options(String schema, InstantSource clock) {
+        return PostgresOptions.standard()
+                .withSchema(schema)
+                .withJournal(JournalOptions.standard().withClock(clock));
     }
 
     /** A connection of an administrator. */
