@@ -16,6 +16,8 @@ import java.util.Properties;
  */
 final class PostgresConnections implements AutoCloseable {
     private static final long CONNECT_MS = 5_000;
+    /** The pool takes no shorter time. */
+    private static final long SHORTEST_WAIT_MS = 250;
     /** A transaction of ours is never idle for long: what stands still in one is frozen or gone. */
     private static final long IDLE_IN_TRANSACTION_MS = 5_000;
     /** After this long without an acknowledgement a peer counts as gone. */
@@ -42,7 +44,7 @@ final class PostgresConnections implements AutoCloseable {
         config.setAutoCommit(false);
         // Otherwise the settings below belong to the first transaction, and go when it is undone.
         config.setIsolateInternalQueries(true);
-        config.setConnectionTimeout(CONNECT_MS);
+        config.setConnectionTimeout(Math.clamp(options.patience().toMillis(), SHORTEST_WAIT_MS, CONNECT_MS));
         config.setInitializationFailTimeout(-1);
         config.setConnectionInitSql(settings(options.schema(), options.statement()));
         config.setThreadFactory(JournalThreads.connections());

@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
 final class PostgresUrl {
     private static final String JDBC = "jdbc:postgresql:";
     private static final Pattern SHAPE = Pattern.compile("postgres(?:ql)?://(?:([^@/?]*)@)?([^/?]*)(/[^?]*)?(\\?.*)?");
+    private static final Pattern USER = Pattern.compile("//[^@/?]*@");
     private static final Pattern SECRETS =
             Pattern.compile("([?&](?:password|sslpassword)=)[^&]*", Pattern.CASE_INSENSITIVE);
 
@@ -85,6 +86,7 @@ final class PostgresUrl {
     /** For messages and logs. */
     @Override
     public String toString() {
-        return SECRETS.matcher(jdbc).replaceAll("$1***").substring("jdbc:".length());
+        String shown = SECRETS.matcher(jdbc).replaceAll("$1***");
+        return USER.matcher(shown).replaceFirst("//***@").substring("jdbc:".length());
     }
 }
