@@ -1,9 +1,12 @@
 package dev.holdfast.runtime;
 
 import dev.holdfast.Agent;
+import dev.holdfast.Author;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.Journal;
 import dev.holdfast.Node;
+import dev.holdfast.Payload;
+import dev.holdfast.Receipt;
 import dev.holdfast.Session;
 import dev.holdfast.SessionName;
 import dev.holdfast.SessionSummary;
@@ -121,6 +124,35 @@ public final class Holdfast implements AutoCloseable {
                             return takeUp(session, summary);
                         },
                         parts.options().surroundings().executor());
+    }
+
+    /** The session of that name, when this host has taken it up. */
+    public Optional<Session> open(SessionName name) {
+        return Optional.ofNullable(sessions.get(name));
+    }
+
+    /** A handle without an agent: it can send and read, and never runs a turn. */
+    public Session mail(SessionName name) {
+        return open(name).orElseThrow(Holdfast::notBuilt);
+    }
+
+    /** Gives a payload to whoever claimed the address (IN-01). */
+    public CompletionStage<Receipt> deliver(String token, Payload payload, Author author, Optional<String> key) {
+        return CompletableFuture.failedFuture(notBuilt());
+    }
+
+    /** The whole session as one document (MB-22). */
+    public CompletionStage<byte[]> exportSession(SessionName name) {
+        return CompletableFuture.failedFuture(notBuilt());
+    }
+
+    /** Stores an exported session under a free name (MB-22). */
+    public CompletionStage<?> importSession(byte[] document, SessionName as) {
+        return CompletableFuture.failedFuture(notBuilt());
+    }
+
+    private static UnsupportedOperationException notBuilt() {
+        return new UnsupportedOperationException("not built yet");
     }
 
     private static CompletionStage<Session> takeUp(HeldSession session, Optional<SessionSummary> known) {
