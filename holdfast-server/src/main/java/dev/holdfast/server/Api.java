@@ -46,8 +46,10 @@ public final class Api implements AutoCloseable {
     public Answer answer(Call call) {
         try {
             var found = find(call.method(), call.path());
-            if (call.body().length > found.route().bodyMax()) {
-                throw tooLarge(found.route().bodyMax()).refused();
+            String carries = found.route().carries();
+            if (call.body().length > 0 && !call.carries().equalsIgnoreCase(carries)) {
+                throw new Problem(415, "media_type", "this call takes " + carries + ": name it as the Content-Type")
+                        .refused();
             }
             return found.route().handler().answer(new Route.Asked(call, found.values()));
         } catch (CallRefused e) {

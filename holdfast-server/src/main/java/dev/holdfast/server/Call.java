@@ -14,39 +14,41 @@ import java.util.stream.Collectors;
  * @param path raw, with its segments percent-encoded, beginning with {@code /v1}
  * @param query decoded
  * @param key the idempotency key given beside the body (IN-12)
+ * @param carries the media type of the body; empty when there is none
  * @param body empty when there is none
  */
 @SuppressWarnings("ArrayRecordComponent") // bytes are handed over, never changed and never compared
-public record Call(String method, String path, Map<String, String> query, Optional<String> key, byte[] body) {
+public record Call(
+        String method, String path, Map<String, String> query, Optional<String> key, String carries, byte[] body) {
     public Call {
         query = Map.copyOf(query);
     }
 
     /** Reads what is at {@code /v1} and these segments, which are encoded here. */
     public static Call get(String... segments) {
-        return new Call("GET", encoded(segments), Map.of(), Optional.empty(), new byte[0]);
+        return new Call("GET", encoded(segments), Map.of(), Optional.empty(), "", new byte[0]);
     }
 
     /** Does what is at {@code /v1} and these segments, with these members as its JSON body. */
     public static Call post(Map<String, ?> members, String... segments) {
-        return new Call("POST", encoded(segments), Map.of(), Optional.empty(), Json.bytes(members));
+        return new Call("POST", encoded(segments), Map.of(), Optional.empty(), Answer.JSON, Json.bytes(members));
     }
 
     /** As this, with one more query parameter. */
     public Call asking(String name, String value) {
         var more = new java.util.HashMap<>(query);
         more.put(name, value);
-        return new Call(method, path, more, key, body);
+        return new Call(method, path, more, key, carries, body);
     }
 
-    /** As this, with this body. */
-    public Call carrying(byte[] content) {
-        return new Call(method, path, query, key, content);
+    /** Sends a document to what is at {@code /v1} and these segments. */
+    public static Call document(byte[] document, String... segments) {
+        return new Call("POST", encoded(segments), Map.of(), Optional.empty(), Answer.DOCUMENT, document);
     }
 
     /** As this, under this idempotency key. */
     public Call keyed(String idempotencyKey) {
-        return new Call(method, path, query, Optional.of(idempotencyKey), body);
+        return new Call(method, path, query, Optional.of(idempotencyKey), carries, body);
     }
 
     /** The path and the query as the first line of a request has them. */

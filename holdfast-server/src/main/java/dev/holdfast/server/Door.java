@@ -199,11 +199,8 @@ public final class Door implements AutoCloseable {
             if (length > route.bodyMax()) {
                 return new Read.Refused(Api.tooLarge(route.bodyMax()));
             }
-            if (length > 0 && !carries(headers, route.carries())) {
-                return refused(415, "media_type", "this call takes " + route.carries());
-            }
             byte[] body = body(request, (int) length);
-            return new Read.Whole(new Call(method, path, query(request), key(headers), body));
+            return new Read.Whole(new Call(method, path, query(request), key(headers), carries(headers), body));
         } catch (CallRefused e) {
             return new Read.Refused(e.problem());
         }
@@ -213,10 +210,8 @@ public final class Door implements AutoCloseable {
         return new Read.Refused(new Problem(status, problem, detail));
     }
 
-    private static boolean carries(ServerRequestHeaders headers, String mediaType) {
-        return headers.contentType()
-                .filter(type -> type.mediaType().text().equalsIgnoreCase(mediaType))
-                .isPresent();
+    private static String carries(ServerRequestHeaders headers) {
+        return headers.contentType().map(type -> type.mediaType().text()).orElse("");
     }
 
     private byte[] body(ServerRequest request, int length) {
