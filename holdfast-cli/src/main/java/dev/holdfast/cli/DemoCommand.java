@@ -73,7 +73,7 @@ final class DemoCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         var globals = main.globals();
-        globals.logNowhere();
+        GlobalOptions.logNowhere();
         if (globals.namedData().isPresent()) {
             return shown(globals, globals.data(), true);
         }
@@ -103,6 +103,7 @@ final class DemoCommand implements Callable<Integer> {
                 var hosted = Hosted.open(
                         globals,
                         data,
+                        new Store.InDirectory(data),
                         name,
                         journal -> AgentOptions.scripted(script, data, name).tools(desk),
                         live)) {

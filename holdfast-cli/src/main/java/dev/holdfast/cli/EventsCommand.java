@@ -45,7 +45,7 @@ final class EventsCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         var globals = main.globals();
-        globals.logNowhere();
+        GlobalOptions.logNowhere();
         var screen = globals.screen();
         var name = GlobalOptions.name(session);
         if (after < 0) {

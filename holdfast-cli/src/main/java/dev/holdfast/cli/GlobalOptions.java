@@ -96,9 +96,8 @@ final class GlobalOptions {
         return Store.of(namedStore(), data());
     }
 
-    /** The data directory, made for this user alone when there is none. */
-    Path privateData() {
-        Path chosen = data();
+    /** The data directory, made for its user alone when there is none. */
+    static Path makePrivate(Path chosen) {
         try {
             return Files.createDirectories(
                     chosen, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
@@ -129,7 +128,7 @@ final class GlobalOptions {
     }
 
     /** Commands that only read log nowhere. */
-    void logNowhere() {
+    static void logNowhere() {
         logging(Optional.empty());
     }
 

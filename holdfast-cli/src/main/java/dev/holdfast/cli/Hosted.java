@@ -64,21 +64,25 @@ final class Hosted implements AutoCloseable {
         this.door = door;
     }
 
-    /** Takes the data directory and takes the session up, or begins it. */
+    /**
+     * Takes the store and takes the session up, or begins it.
+     *
+     * @param data what of this host lies beside the store: its log, its door
+     */
     static Hosted open(
             GlobalOptions globals,
             Path data,
+            Store store,
             SessionName name,
             Function<JournalReader, ClaudeCodeAgent> agent,
             LiveAnswer live) {
-        globals.logNowhere();
-        var store = globals.store();
-        var journal = opened(globals, store);
+        GlobalOptions.logNowhere();
+        var journal = opened(data, store);
         Holdfast host;
         ClaudeCodeAgent chosen;
         long seen;
         try {
-            globals.privateData();
+            GlobalOptions.makePrivate(data);
             globals.logInto(data);
             seen = Waiting.on(journal.session(name)).map(SessionSummary::seq).orElse(0L);
             chosen = agent.apply(journal);
@@ -89,7 +93,7 @@ final class Hosted implements AutoCloseable {
             throw e;
         }
         // Beside the start of the agent, which takes longer.
-        var door = CompletableFuture.supplyAsync(() -> door(host, journal, store, globals));
+        var door = CompletableFuture.supplyAsync(() -> door(host, journal, data, store, globals.shell()));
         try {
             var session = host.session(name, chosen);
             return new Hosted(name, data, journal, host, session, live, session.events(seen, live), door);
@@ -101,7 +105,7 @@ final class Hosted implements AutoCloseable {
     }
 
     /** Another command has the store for a moment only; a host, which has a door, has it for long. */
-    private static Journal opened(GlobalOptions globals, Store store) {
+    private static Journal opened(Path data, Store store) {
         for (int attempt = 0; ; attempt++) {
             try {
                 return store.open();
@@ -109,7 +113,7 @@ final class Hosted implements AutoCloseable {
                 if (e.problem() != JournalException.Problem.IN_USE) {
                     throw e;
                 }
-                if (attempt == PATIENCE || !(HostSeen.of(globals) instanceof HostSeen.Silent)) {
+                if (attempt == PATIENCE || answers(data)) {
                     throw new CommandFailed(
                             Exit.STORE,
                             "in_use",
@@ -121,6 +125,12 @@ final class Hosted implements AutoCloseable {
         }
     }
 
+    private static boolean answers(Path data) {
+        var client = Door.find(data).flatMap(DoorClient::connect);
+        client.ifPresent(DoorClient::close);
+        return client.isPresent();
+    }
+
     /** Which directory is in use by whom. */
     static String inUse(JournalException e) {
         String message = String.valueOf(e.getMessage());
@@ -129,13 +139,13 @@ final class Hosted implements AutoCloseable {
     }
 
     /** The door of the host; one that cannot be opened leaves the host without one, which is said. */
-    private static Optional<Door> door(Holdfast host, Journal journal, Store store, GlobalOptions globals) {
+    private static Optional<Door> door(Holdfast host, Journal journal, Path data, Store store, Shell shell) {
         var facts = new HostFacts(ProcessHandle.current().pid(), store.name(), Main.version());
         try {
-            return Optional.of(Door.open(Api.of(host, journal, facts), globals.data(), DoorLimits.standard()));
+            return Optional.of(Door.open(Api.of(host, journal, facts), data, DoorLimits.standard()));
         } catch (HoldfastException e) {
             LoggerFactory.getLogger(Hosted.class).warn("this host has no door", e);
-            var errors = new Screen(globals.shell().err(), globals.shell().colour(), false);
+            var errors = new Screen(shell.err(), shell.colour(), false);
             errors.line(
                     Screen.Style.YELLOW,
                     "holdfast: commands beside this one (send, cancel, ...) will not reach it: " + e.getMessage());

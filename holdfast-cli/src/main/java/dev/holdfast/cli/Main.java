@@ -68,6 +68,7 @@ final class Main implements Callable<Integer> {
     }
 
     public static void main(String[] args) {
+        GlobalOptions.logNowhere(); // the JDK logs its exit, and a logger nobody set up writes to the terminal
         System.exit(run(Shell.ofProcess(), args));
     }
 

@@ -24,7 +24,7 @@ final class PsCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         var globals = main.globals();
-        globals.logNowhere();
+        GlobalOptions.logNowhere();
         var screen = globals.screen();
         List<SessionSummary> sessions;
         try (var store = globals.store().read()) {

@@ -64,7 +64,7 @@ sealed interface Reach extends AutoCloseable {
 
     /** The host that runs on the data directory, with the store that is meant. */
     static Optional<Reach> door(GlobalOptions globals) {
-        globals.logNowhere();
+        GlobalOptions.logNowhere();
         var client = Door.find(globals.data()).flatMap(DoorClient::connect);
         if (client.isEmpty()) {
             return Optional.empty();
@@ -91,7 +91,7 @@ sealed interface Reach extends AutoCloseable {
             globals.logInto(globals.data());
             var options = journal.directory().isPresent()
                     ? Options.standard()
-                    : Options.standard().home(globals.privateData());
+                    : Options.standard().home(GlobalOptions.makePrivate(globals.data()));
             var host = Holdfast.open(journal, options);
             var facts = new HostFacts(ProcessHandle.current().pid(), store.name(), Main.version());
             return new Embedded(host, Api.of(host, journal, facts));

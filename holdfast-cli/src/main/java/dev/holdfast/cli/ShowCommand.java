@@ -28,7 +28,7 @@ final class ShowCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         var globals = main.globals();
-        globals.logNowhere();
+        GlobalOptions.logNowhere();
         var screen = globals.screen();
         var name = GlobalOptions.name(session);
         try (var store = globals.store().read()) {
