@@ -11,18 +11,16 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accepts a delivery (P1): key looked up, admission and limits checked, number given, session marked ready. Digests and
- * checksums of the payload are taken on the caller's thread, where this object is made.
+ * Accepts a delivery (P1): key looked up, address, admission and limits checked, number given, session marked ready.
+ * Digests and checksums of the payload are taken on the caller's thread, where this object is made.
  */
 final class Acceptance extends Write<Receipt> {
-    /** Longer bodies lie in table {@code blob}, once per content. */
-    static final int INLINE_BYTES = 64 << 10;
     /** Headers are read with the queue. */
     static final int HEADER_BYTES = 64 << 10;
 
     static final String BY_KEY = "SELECT " + ArrivalRow.COLUMNS + " FROM arrival WHERE sid = ? AND key_hash = ?";
 
-    private final Delivery delivery;
+    final Delivery delivery;
     private final long bodyLimit;
     private final byte[] messageId;
     private final byte @Nullable [] keyHash;
@@ -40,29 +38,59 @@ final class Acceptance extends Write<Receipt> {
         this.keyHash = delivery.key()
                 .map(key -> Sha256.of(key.getBytes(StandardCharsets.UTF_8)))
                 .orElse(null);
-        this.bodyDigest = delivery.body().length > INLINE_BYTES ? Sha256.of(delivery.body()) : null;
+        this.bodyDigest = ArrivalRow.bodyDigest(delivery.body());
         this.bodyCrc = RowCrc.of(delivery.body());
     }
 
     @Override
     protected Receipt apply(WriteStore store) throws SQLException {
         Head head = store.find(delivery.session());
-        if (head == null || head.admission == Head.DELETED) {
-            return new Receipt.UnknownSession(delivery.session());
-        }
+        return head == null || head.admission == Head.DELETED
+                ? new Receipt.UnknownSession(delivery.session())
+                : accept(store, head, head.busy());
+    }
+
+    /** @param busy why a delivery that wants an idle session is refused, if it is (TN-09) */
+    Receipt accept(WriteStore store, Head head, Optional<Receipt> busy) throws SQLException {
         Optional<Receipt> earlier = earlier(store, head);
         if (earlier.isPresent()) {
             return earlier.get();
         }
-        Optional<Receipt> refusal = refusal(head);
+        Optional<AddressRow> through = delivery.address().isPresent()
+                ? AddressRow.find(store.sql(), delivery.address().get())
+                : Optional.empty();
+        Optional<Receipt> refusal = addressed(head, through)
+                .or(() -> refusal(head))
+                .or(() -> delivery.onlyIdle() ? busy : Optional.empty())
+                .or(() -> full(head));
         if (refusal.isPresent()) {
             return refusal.get();
         }
-        return insert(store, head);
+        Receipt.Accepted accepted = insert(store, head);
+        if (through.isPresent() && through.get().once()) {
+            through.get().released(accepted.number()).put(store.sql());
+        }
+        return accepted;
+    }
+
+    /** Whether the address it came through is the session's and takes its kind (IN-01, IN-10, IN-20). */
+    private Optional<Receipt> addressed(Head head, Optional<AddressRow> through) {
+        if (delivery.address().isEmpty()) {
+            return Optional.empty();
+        }
+        if (through.isEmpty()
+                || through.get().sid() != head.sid
+                || through.get().releasedNo().isPresent()) {
+            return Optional.of(new Receipt.Released(delivery.address().get()));
+        }
+        return through.get().takes(delivery.kind())
+                ? Optional.empty()
+                : Optional.of(new Receipt.Refused("the address it was sent to takes "
+                        + through.get().kinds() + ", not " + AddressRow.word(delivery.kind())));
     }
 
     /** The receipt the same key was given before, in an earlier commit or in this one (IN-12). */
-    private Optional<Receipt> earlier(WriteStore store, Head head) throws SQLException {
+    Optional<Receipt> earlier(WriteStore store, Head head) throws SQLException {
         if (keyHash == null) {
             return Optional.empty();
         }
@@ -85,23 +113,26 @@ final class Acceptance extends Write<Receipt> {
             return Optional.of(new Receipt.Refused(
                     "the message has " + size + " bytes; at most " + bodyLimit + " are taken in one message"));
         }
-        boolean urgent = delivery.kind().urgent();
-        if (head.admission == Head.CLOSED || (head.admission == Head.NOT_NOW && !urgent)) {
-            return Optional.of(new Receipt.Refused(head.admissionReason));
-        }
-        if (urgent) {
+        boolean waits = delivery.kind().counted();
+        return head.admission == Head.CLOSED || (head.admission == Head.NOT_NOW && waits)
+                ? Optional.of(new Receipt.Refused(head.admissionReason))
+                : Optional.empty();
+    }
+
+    private Optional<Receipt> full(Head head) {
+        int size = delivery.body().length;
+        if (!delivery.kind().counted()) {
             return Optional.empty();
         }
         if (head.unread() >= head.unreadLimit) {
             return Optional.of(new Receipt.Full(head.unread(), head.unreadLimit, "messages"));
         }
-        if (size > head.unreadBytesLimit - head.unreadBytes()) {
-            return Optional.of(new Receipt.Full(head.unreadBytes(), head.unreadBytesLimit, "bytes"));
-        }
-        return Optional.empty();
+        return size > head.unreadBytesLimit - head.unreadBytes()
+                ? Optional.of(new Receipt.Full(head.unreadBytes(), head.unreadBytesLimit, "bytes"))
+                : Optional.empty();
     }
 
-    private Receipt insert(WriteStore store, Head head) throws SQLException {
+    private Receipt.Accepted insert(WriteStore store, Head head) throws SQLException {
         boolean urgent = delivery.kind().urgent();
         byte[] body = delivery.body();
         ArrivalRow row = new ArrivalRow(
@@ -119,9 +150,12 @@ final class Acceptance extends Write<Receipt> {
                 body.length,
                 bodyCrc,
                 bodyDigest);
-        write(store.sql(), row, body);
-        head.lastArrival++;
-        if (!urgent) {
+        row.insert(store.sql(), body);
+        head.lastArrival = row.number();
+        if (urgent) {
+            head.lastUrgent = row.number();
+        }
+        if (delivery.kind().counted()) {
             head.ordinary++;
             head.ordinaryBytes += body.length;
         }
@@ -131,38 +165,6 @@ final class Acceptance extends Write<Receipt> {
         head.sessionChanged = true;
         store.arrived(delivery.session());
         return new Receipt.Accepted(delivery.id(), row.number(), Micros.toInstant(row.acceptedAt()));
-    }
-
-    private static void write(Statements sql, ArrivalRow row, byte[] body) throws SQLException {
-        byte @Nullable [] digest = row.bodyDigest();
-        if (digest != null) {
-            sql.bind(
-                            "INSERT INTO blob(sid, digest, bytes) VALUES(?, ?, ?) ON CONFLICT DO NOTHING",
-                            row.sid(),
-                            digest,
-                            body)
-                    .executeUpdate();
-        }
-        sql.bind(
-                        "INSERT INTO arrival(" + ArrivalRow.COLUMNS
-                                + ", body) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                        row.sid(),
-                        row.number(),
-                        row.messageId(),
-                        row.kind(),
-                        row.urgent(),
-                        row.keyHash(),
-                        row.fingerprint(),
-                        row.acceptedAt(),
-                        row.boundTurn(),
-                        row.boundAfter(),
-                        row.header(),
-                        row.bytes(),
-                        row.bodyCrc(),
-                        digest,
-                        row.crc(),
-                        digest == null ? body : null)
-                .executeUpdate();
     }
 
     @Override

@@ -13,9 +13,13 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** Appends an owner's batch: epoch and sequence compared, events, head, admission and snapshot in one commit. */
+/**
+ * Appends an owner's batch: epoch and sequence compared, and that no urgent arrival came which the owner must know first
+ * (IN-13); then events, head, admission and snapshot in one commit.
+ */
 final class Appending extends Write<Appended> {
-    private static final String CLOSED_PHASE = "CLOSED";
+    /** The phase in which a session that is not admitting is closed for good. */
+    static final String CLOSED_PHASE = "CLOSED";
 
     private final SessionName session;
     private final long epoch;
@@ -29,10 +33,7 @@ final class Appending extends Write<Appended> {
 
     @Override
     protected Appended apply(WriteStore store) throws SQLException {
-        Head head = store.find(session);
-        if (head == null) {
-            throw Taking.unknown(session);
-        }
+        Head head = store.known(session);
         if (head.batchId.equals(batch.id())) {
             return new Appended.Committed(head.seq);
         }
@@ -40,6 +41,9 @@ final class Appending extends Write<Appended> {
             return new Appended.Fenced(head.epoch);
         }
         check(head);
+        if (batch.urgentThrough().isPresent() && batch.urgentThrough().getAsLong() < head.lastUrgent) {
+            return new Appended.Behind(head.lastUrgent);
+        }
         store.changed();
         writeHead(store, head);
         writeEvents(store, head);
@@ -140,19 +144,7 @@ final class Appending extends Write<Appended> {
         long seq = head.seq;
         for (EventRecord event : batch.events()) {
             seq++;
-            store.sql()
-                    .bind(
-                            "INSERT INTO journal(sid, " + EventRow.COLUMNS + ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                            head.sid,
-                            seq,
-                            epoch,
-                            store.now(),
-                            event.type(),
-                            event.version(),
-                            event.turn(),
-                            EventRow.crc(head.sid, seq, epoch, store.now(), event),
-                            event.body())
-                    .executeUpdate();
+            EventRow.insert(store.sql(), head.sid, seq, epoch, store.now(), event);
         }
     }
 

@@ -10,6 +10,8 @@ import dev.holdfast.JournalException.Problem;
 import dev.holdfast.JournalReader.Selection;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
+import dev.holdfast.testkit.BatchDraft;
+import dev.holdfast.testkit.JournalFixture;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -213,7 +215,7 @@ class DamageTest {
         StoreFiles.write(DataDirectory.head(killed), new byte[8]);
         try (SqliteJournal journal = SqliteJournal.at(killed)) {
             assertThat(StoreFiles.numbers(journal)).hasSize(MESSAGES - 1);
-            assertThat(JournalFixture.now(journal.verify()).problems()).isEmpty();
+            assertThat(JournalFixture.outcome(journal.verify()).problems()).isEmpty();
         }
     }
 
@@ -251,14 +253,14 @@ class DamageTest {
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             StoreFiles.fill(journal, 5);
             byte[] large = "large body ".repeat(10_000).getBytes(UTF_8);
-            JournalFixture.now(journal.accept(StoreFiles.message(StoreFiles.DESK, large)));
+            JournalFixture.outcome(journal.accept(StoreFiles.message(StoreFiles.DESK, large)));
             SessionName other = new SessionName("other");
-            JournalFixture.now(journal.open(other, SessionLimits.standard()));
-            JournalFixture.now(journal.accept(StoreFiles.message(other, "unharmed".getBytes(UTF_8))));
-            Claim claim = JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE));
-            JournalFixture.append(claim, Draft.after(0, "first", "second"));
-            JournalFixture.append(claim, Draft.after(2, "third").snapshot("state three"));
-            JournalFixture.append(claim, Draft.after(3, "fourth"));
+            JournalFixture.outcome(journal.open(other, SessionLimits.standard()));
+            JournalFixture.outcome(journal.accept(StoreFiles.message(other, "unharmed".getBytes(UTF_8))));
+            Claim claim = JournalFixture.outcome(journal.claim(StoreFiles.DESK, JournalFixture.NODE));
+            StoreFiles.append(claim, BatchDraft.after(0, "first", "second"));
+            StoreFiles.append(claim, BatchDraft.after(2, "third").snapshot("state three"));
+            StoreFiles.append(claim, BatchDraft.after(3, "fourth"));
         }
         return directory;
     }
@@ -275,12 +277,12 @@ class DamageTest {
                     "table arrival",
                     "session 'order-desk'",
                     "number 3");
-            assertThat(JournalFixture.now(journal.arrivals(StoreFiles.DESK, 0, 10, Selection.HEADERS)))
+            assertThat(JournalFixture.outcome(journal.arrivals(StoreFiles.DESK, 0, 10, Selection.HEADERS)))
                     .as("headers do not depend on the body")
                     .hasSize(6);
-            assertThat(JournalFixture.now(journal.arrivals(new SessionName("other"), 0, 10, Selection.WITH_BODIES)))
+            assertThat(JournalFixture.outcome(journal.arrivals(new SessionName("other"), 0, 10, Selection.WITH_BODIES)))
                     .hasSize(1);
-            assertThat(JournalFixture.now(journal.verify()).problems())
+            assertThat(JournalFixture.outcome(journal.verify()).problems())
                     .singleElement()
                     .asString()
                     .contains("number 3");
@@ -294,7 +296,7 @@ class DamageTest {
         StoreFiles.flip(DataDirectory.database(directory), "large body large body");
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             assertProblem(Problem.DAMAGED, () -> StoreFiles.numbers(journal), "number 6");
-            assertThat(JournalFixture.now(journal.verify()).problems())
+            assertThat(JournalFixture.outcome(journal.verify()).problems())
                     .hasSize(2)
                     .anyMatch(problem -> problem.contains("table blob"));
         }
@@ -308,14 +310,14 @@ class DamageTest {
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             assertProblem(
                     Problem.DAMAGED,
-                    () -> JournalFixture.now(journal.events(StoreFiles.DESK, 0, 10)),
+                    () -> JournalFixture.outcome(journal.events(StoreFiles.DESK, 0, 10)),
                     "table journal",
                     "number 4");
             assertProblem(
                     Problem.DAMAGED,
-                    () -> JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
+                    () -> JournalFixture.outcome(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
                     "number 4");
-            assertThat(JournalFixture.now(journal.events(StoreFiles.DESK, 0, 3)))
+            assertThat(JournalFixture.outcome(journal.events(StoreFiles.DESK, 0, 3)))
                     .hasSize(3);
         }
     }
@@ -326,11 +328,11 @@ class DamageTest {
         Path directory = closed();
         StoreFiles.flip(DataDirectory.database(directory), "state three");
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
-            Claim.Recovered recovered = JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE))
+            Claim.Recovered recovered = JournalFixture.outcome(journal.claim(StoreFiles.DESK, JournalFixture.NODE))
                     .recovered();
             assertThat(recovered.snapshot()).isEmpty();
             assertThat(recovered.tail()).hasSize(4);
-            assertThat(JournalFixture.now(journal.verify()).problems())
+            assertThat(JournalFixture.outcome(journal.verify()).problems())
                     .singleElement()
                     .asString()
                     .contains("table snapshot");
@@ -339,7 +341,7 @@ class DamageTest {
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             assertProblem(
                     Problem.DAMAGED,
-                    () -> JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
+                    () -> JournalFixture.outcome(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
                     "number 1");
         }
     }
@@ -353,15 +355,15 @@ class DamageTest {
             assertProblem(Problem.DAMAGED, () -> StoreFiles.numbers(journal), "table arrival", "number 2");
             assertProblem(
                     Problem.DAMAGED,
-                    () -> JournalFixture.now(journal.events(StoreFiles.DESK, 0, 10)),
+                    () -> JournalFixture.outcome(journal.events(StoreFiles.DESK, 0, 10)),
                     "table journal",
                     "number 4",
                     "missing");
             assertProblem(
                     Problem.DAMAGED,
-                    () -> JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
+                    () -> JournalFixture.outcome(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
                     "number 4");
-            assertThat(JournalFixture.now(journal.verify()).problems())
+            assertThat(JournalFixture.outcome(journal.verify()).problems())
                     .anyMatch(problem -> problem.contains("numbers 2 to 2 are missing"))
                     .anyMatch(problem -> problem.contains("numbers 4 to 4 are missing"))
                     .anyMatch(problem -> problem.contains("its head counts 6"));
@@ -372,7 +374,7 @@ class DamageTest {
     void verify_ofASoundStore_countsWhatItRead() {
         Path directory = closed();
         try (SqliteReader reader = SqliteJournal.readOnly(directory)) {
-            Verification found = JournalFixture.now(reader.verify());
+            Verification found = JournalFixture.outcome(reader.verify());
             assertThat(found.problems()).isEmpty();
             assertThat(found.sessions()).isEqualTo(2);
             assertThat(found.arrivals()).isEqualTo(7);
@@ -398,7 +400,7 @@ class DamageTest {
         Path directory = closed();
         StoreFiles.flip(DataDirectory.database(directory), "message 1");
         try (SqliteReader reader = SqliteJournal.readOnly(directory)) {
-            assertThat(JournalFixture.now(reader.sessions(Optional.empty(), 10)))
+            assertThat(JournalFixture.outcome(reader.sessions(Optional.empty(), 10)))
                     .hasSize(2);
         }
     }

@@ -7,6 +7,8 @@ import dev.holdfast.Batch;
 import dev.holdfast.Claim;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
+import dev.holdfast.testkit.BatchDraft;
+import dev.holdfast.testkit.JournalFixture;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.FileSystem;
@@ -44,20 +46,20 @@ final class FormatSample {
 
     private static void fill(SqliteJournal journal) {
         StoreFiles.fill(journal, 2);
-        JournalFixture.now(journal.accept(JournalFixture.keyed("web-1", "with a key")));
+        JournalFixture.outcome(journal.accept(JournalFixture.keyed("web-1", "with a key")));
         byte[] large = "large ".repeat(12_000).getBytes(UTF_8);
-        JournalFixture.now(journal.accept(StoreFiles.message(StoreFiles.DESK, large)));
-        Claim claim = JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE));
-        JournalFixture.append(
-                claim, Draft.after(0, "one", "two").taken(1, 1, 9).turn(7).snapshot("state two"));
-        JournalFixture.now(journal.accept(JournalFixture.urgent(ArrivalKind.CANCEL)));
-        JournalFixture.append(
-                claim, Draft.after(2, "three").taken(1, 1, 9).turn(7).due(Instant.parse("2026-03-01T13:00:00Z")));
-        JournalFixture.now(journal.open(CLOSED, SessionLimits.standard()));
-        Claim closed = JournalFixture.now(journal.claim(CLOSED, JournalFixture.NODE));
-        JournalFixture.append(
+        JournalFixture.outcome(journal.accept(StoreFiles.message(StoreFiles.DESK, large)));
+        Claim claim = JournalFixture.outcome(journal.claim(StoreFiles.DESK, JournalFixture.NODE));
+        StoreFiles.append(
+                claim, BatchDraft.after(0, "one", "two").taken(1, 1, 9).turn(7).snapshot("state two"));
+        JournalFixture.outcome(journal.accept(JournalFixture.urgent(ArrivalKind.CANCEL)));
+        StoreFiles.append(
+                claim, BatchDraft.after(2, "three").taken(1, 1, 9).turn(7).due(Instant.parse("2026-03-01T13:00:00Z")));
+        JournalFixture.outcome(journal.open(CLOSED, SessionLimits.standard()));
+        Claim closed = JournalFixture.outcome(journal.claim(CLOSED, JournalFixture.NODE));
+        StoreFiles.append(
                 closed,
-                Draft.after(0, "closed")
+                BatchDraft.after(0, "closed")
                         .admitting(false, "over")
                         .summary(new Batch.Summary("CLOSED", "over", Optional.empty(), OptionalLong.of(5), "bye")));
     }

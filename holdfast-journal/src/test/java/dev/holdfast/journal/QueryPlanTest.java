@@ -3,6 +3,7 @@ package dev.holdfast.journal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.JournalReader.Selection;
+import dev.holdfast.testkit.JournalFixture;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -59,8 +60,8 @@ class QueryPlanTest {
                 .contains("INDEX session_ready", "INDEX head_due", "INDEX head_turn")
                 .doesNotContainPattern("SCAN (session|journal_head)\\n");
         try (SqliteJournal journal = SqliteJournal.at(temp.resolve("data"))) {
-            assertThat(JournalFixture.now(journal.ready(Instant.EPOCH, 1))).isEmpty();
-            assertThat(JournalFixture.now(journal.sessions(Optional.empty(), 1)))
+            assertThat(JournalFixture.outcome(journal.ready(Instant.EPOCH, 1))).isEmpty();
+            assertThat(JournalFixture.outcome(journal.sessions(Optional.empty(), 1)))
                     .isEmpty();
         }
     }

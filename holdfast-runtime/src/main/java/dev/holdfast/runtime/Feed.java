@@ -42,6 +42,10 @@ final class Feed {
         return subscriber;
     }
 
+    boolean isFollowed() {
+        return !subscribers.isEmpty();
+    }
+
     void committed() {
         subscribers.forEach(Subscriber::signal);
     }
