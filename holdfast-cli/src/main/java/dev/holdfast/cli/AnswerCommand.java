@@ -27,9 +27,11 @@ final class AnswerCommand extends SessionCommand {
         var answer = ask(reach, Call.post(members, "sessions", name, "answers"));
         tell(
                 answer,
-                "The answer is number " + answer.path("number").asLong() + " of session " + name
-                        + "; one to a question that is unknown, answered or over changes nothing.",
-                later(answer, name, "it is given"));
+                answer.has("done")
+                        ? "Session " + name + ": " + answer.path("done").asString() + "."
+                        : "The answer is stored as number "
+                                + answer.path("number").asLong() + " of session " + name + ".",
+                answer.has("done") ? "" : later(answer, name, "it is given"));
         return Exit.OK;
     }
 }

@@ -3,6 +3,7 @@ package dev.holdfast.cli;
 import dev.holdfast.server.Call;
 import java.util.Map;
 import picocli.CommandLine.Parameters;
+import tools.jackson.databind.node.ObjectNode;
 
 /** A command that gives a session one order, which is durable when the command returns. */
 abstract class OrderCommand extends SessionCommand {
@@ -22,8 +23,13 @@ abstract class OrderCommand extends SessionCommand {
         return Map.of();
     }
 
-    /** What the order does once it is acted on, as the end of a sentence that begins with the session. */
+    /** What the session does once it acts on the order, as the end of a sentence that begins with the session. */
     abstract String effect();
+
+    /** What to do next; empty for nothing. */
+    String next(String name, ObjectNode answer) {
+        return "";
+    }
 
     @Override
     int act(Reach reach) {
@@ -32,10 +38,10 @@ abstract class OrderCommand extends SessionCommand {
         String number = answer.path("number").asString();
         tell(
                 answer,
-                answer.path("held").asBoolean()
-                        ? "Session " + name + " " + effect() + "."
-                        : "Stored as number " + number + " of session " + name + ".",
-                later(answer, name, "it " + effect()));
+                answer.has("done")
+                        ? "Session " + name + ": " + answer.path("done").asString() + "."
+                        : "Stored as number " + number + ": session " + name + " " + effect() + ".",
+                answer.has("done") ? next(name, answer) : later(answer, name, "that is done"));
         return Exit.OK;
     }
 }

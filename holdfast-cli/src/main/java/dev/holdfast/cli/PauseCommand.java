@@ -3,6 +3,7 @@ package dev.holdfast.cli;
 import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import tools.jackson.databind.node.ObjectNode;
 
 /** {@code holdfast pause}. */
 @Command(
@@ -28,6 +29,13 @@ final class PauseCommand extends OrderCommand {
 
     @Override
     String effect() {
-        return "begins no further turn; mail is accepted and waits, until: holdfast resume";
+        return "begins no further turn; mail is accepted and waits";
+    }
+
+    @Override
+    String next(String name, ObjectNode answer) {
+        return answer.path("done").asString().equals("pausing")
+                ? "Mail is accepted and waits. It goes on with: holdfast resume " + name
+                : "";
     }
 }

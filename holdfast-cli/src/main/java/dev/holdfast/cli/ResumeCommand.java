@@ -1,6 +1,7 @@
 package dev.holdfast.cli;
 
 import picocli.CommandLine.Command;
+import tools.jackson.databind.node.ObjectNode;
 
 /** {@code holdfast resume}. */
 @Command(name = "resume", sortOptions = false, description = "Takes a paused, drained or parked session up again.")
@@ -12,5 +13,10 @@ final class ResumeCommand extends OrderCommand {
     @Override
     String effect() {
         return "goes on with what waits";
+    }
+
+    @Override
+    String next(String name, ObjectNode answer) {
+        return later(answer, name, "what waits runs");
     }
 }

@@ -9,6 +9,7 @@ import io.helidon.http.HttpPrologue;
 import io.helidon.http.ServerRequestHeaders;
 import io.helidon.http.ServerResponseHeaders;
 import io.helidon.http.Status;
+import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.ConnectionContext;
 import io.helidon.webserver.WebServer;
 import io.helidon.webserver.http.DirectHandlers;
@@ -24,6 +25,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The door of a running host for commands of the same user: the {@link Api} over HTTP/1.1 on a unix socket in the data
@@ -40,6 +42,7 @@ public final class Door implements AutoCloseable {
     private final DoorPlace place;
     private final Deadlines deadlines = new Deadlines();
     private final WebServer server;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     private Door(Api api, DoorLimits limits, DoorPlace place) {
         this.api = api;
@@ -172,12 +175,17 @@ public final class Door implements AutoCloseable {
     private void serve(ServerRequest request, ServerResponse response) {
         String path = request.prologue().uriPath().rawPath();
         var read = read(request, path);
+        boolean last = request.headers().containsToken(HeaderValues.CONNECTION_CLOSE)
+                || (read instanceof Read.Refused && hasBody(request.headers()));
+        if (last) {
+            response.header(HeaderValues.CONNECTION_CLOSE);
+        }
         switch (read) {
-            case Read.Refused refused -> {
-                response.header(HeaderValues.CONNECTION_CLOSE); // its body was not read
-                send(response, refused.problem().answer(), path);
-            }
+            case Read.Refused refused -> send(response, refused.problem().answer(), path);
             case Read.Whole whole -> send(response, api.answer(whole.call()), path);
+        }
+        if (last) {
+            throw new CloseConnectionException("the caller is done, or its body was not read");
         }
     }
 
@@ -208,6 +216,11 @@ public final class Door implements AutoCloseable {
 
     private static Read refused(int status, String problem, String detail) {
         return new Read.Refused(new Problem(status, problem, detail));
+    }
+
+    private static boolean hasBody(ServerRequestHeaders headers) {
+        return headers.contains(HeaderNames.TRANSFER_ENCODING)
+                || headers.contentLength().orElse(0) > 0;
     }
 
     private static String carries(ServerRequestHeaders headers) {
@@ -260,8 +273,12 @@ public final class Door implements AutoCloseable {
         }
     }
 
+    /** Idempotent. */
     @Override
     public void close() {
+        if (closed.getAndSet(true)) {
+            return;
+        }
         api.close();
         server.stop();
         deadlines.close();

@@ -41,9 +41,9 @@ final class DoorPlace implements AutoCloseable {
     private static final String ELSEWHERE = "holdfast-door-";
     private static final int NOTE_MAX = 4096;
 
-    /** A socket address has 108 bytes on Linux and 104 elsewhere, the last of them zero. */
+    /** A socket address has 108 bytes on Linux and 104 elsewhere, and Java leaves the last two of them alone. */
     static final int PATH_BYTES_MAX =
-            System.getProperty("os.name", "").toLowerCase(Locale.ROOT).contains("linux") ? 107 : 103;
+            System.getProperty("os.name", "").toLowerCase(Locale.ROOT).contains("linux") ? 106 : 102;
 
     private final Path run;
     private final FileChannel lock;

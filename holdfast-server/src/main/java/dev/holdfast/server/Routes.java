@@ -9,6 +9,7 @@ import dev.holdfast.Payload;
 import dev.holdfast.Receipt;
 import dev.holdfast.Session;
 import dev.holdfast.SessionName;
+import dev.holdfast.SessionSummary;
 import dev.holdfast.Withdrawal;
 import dev.holdfast.runtime.Holdfast;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** The route table and what each route does. Has no state of its own; thread-safe. */
@@ -39,6 +41,9 @@ final class Routes {
     private static final Duration DRAIN_MAX = Duration.ofHours(1);
     /** What an owner needs to act on an order, beyond the time the order gives it. */
     private static final Duration OWNER_WAIT = Duration.ofSeconds(10);
+
+    /** For what came of an order; longer than an owner takes that has nothing else to do. */
+    private static final Duration ORDER_WAIT = Duration.ofSeconds(2);
 
     private final Holdfast host;
     private final JournalReader journal;
@@ -70,8 +75,8 @@ final class Routes {
                 order(session + "/drain", this::drain),
                 order(session + "/finish", this::finish),
                 order(session + "/close", this::close),
-                order(session + "/reset", asked -> submitted(asked, new Payload.Reset())),
-                order(session + "/clear", asked -> submitted(asked, new Payload.Clear())),
+                order(session + "/reset", this::reset),
+                order(session + "/clear", this::clear),
                 words(session + "/answers", this::answer),
                 get(session + "/dead-letters", this::deadLetters),
                 order(session + "/dead-letters/{number}/resend", this::resend),
@@ -121,11 +126,10 @@ final class Routes {
     }
 
     private Answer importSession(Route.Asked asked) {
-        String as = Optional.ofNullable(asked.call().query().get("as"))
-                .orElseThrow(() -> Problem.invalid("the session has no name: give it one with ?as=NAME")
-                        .refused());
-        var name = new SessionName(as);
-        waits.on(host.importSession(asked.call().body(), name));
+        byte[] document = asked.call().body();
+        var as = Optional.ofNullable(asked.call().query().get("as")).map(SessionName::new);
+        var name = waits.on(as.map(free -> host.importSession(document, free).thenApply(stored -> free))
+                .orElseGet(() -> host.importSession(document)));
         return Answer.json(201, Map.of("session", name.value()));
     }
 
@@ -162,7 +166,7 @@ final class Routes {
         long number = number(asked);
         var wait = Duration.ofSeconds(query(asked, "wait", 0, 0, REPLY_WAIT_MAX.toSeconds()));
         long last = waits.on(journal.session(session.name()))
-                .map(summary -> summary.lastArrival())
+                .map(SessionSummary::lastArrival)
                 .orElse(0L);
         if (number > last) {
             throw noMessage(session.name(), number);
@@ -185,22 +189,26 @@ final class Routes {
     private Answer answer(Route.Asked asked) {
         var fields = asked.fields("question", "text", "key", "author", "surface");
         var payload = new Payload.Answer(fields.requiredText("question"), fields.requiredText("text"));
-        return stored(asked, "number", session(asked).submit(payload, author(fields), key(asked, fields)));
+        return ordered(asked, session -> session.submit(payload, author(fields), key(asked, fields)));
     }
 
-    /** Builds the one kind that the address was made for; an address is never a way to give orders (IN-02). */
+    /**
+     * Builds the one kind that the address was made for; an address is never a way to give orders (IN-02). The subject of
+     * a callback is the attempt or the call it is of; by itself, the address.
+     */
     private Answer deliver(Route.Asked asked) {
         String token = asked.path("token");
-        var fields = asked.fields("text", "key", "author", "surface", "policy");
+        var fields = asked.fields("text", "subject", "key", "author", "surface", "policy");
+        String subject = fields.text("subject").orElse(token);
         String text = fields.requiredText("text");
         var address = waits.on(journal.address(token))
                 .orElseThrow(() -> Problem.of(new Receipt.Released(token)).refused());
         Set<ArrivalKind> accepts = address.terms().accepts();
         Payload payload;
         if (accepts.equals(Set.of(ArrivalKind.AUTHORIZATION))) {
-            payload = new Payload.Authorization(token, text);
+            payload = new Payload.Authorization(subject, text);
         } else if (accepts.equals(Set.of(ArrivalKind.TOOL_RUN))) {
-            payload = new Payload.ToolRun(token, text);
+            payload = new Payload.ToolRun(subject, text);
         } else {
             var policy = fields.text("policy").map(Routes::policy).orElse(DeliveryPolicy.NEXT);
             payload = new Payload.Words(text, policy);
@@ -214,17 +222,23 @@ final class Routes {
     private Answer cancel(Route.Asked asked) {
         var fields = asked.fields("turn", "message", "key", "author", "surface");
         var cancel = new Payload.Cancel(fields.number("turn"), fields.number("message"));
-        return stored(asked, "number", session(asked).submit(cancel, author(fields), key(asked, fields)));
+        return ordered(asked, session -> session.submit(cancel, author(fields), key(asked, fields)));
     }
 
     private Answer interrupt(Route.Asked asked) {
         asked.fields();
-        return stored(asked, "number", session(asked).interruptAsync());
+        return ordered(asked, Session::interruptAsync);
     }
 
-    private Answer submitted(Route.Asked asked, Payload payload) {
+    private Answer reset(Route.Asked asked) {
         var fields = asked.fields("key", "author", "surface");
-        return stored(asked, "number", session(asked).submit(payload, author(fields), key(asked, fields)));
+        return ordered(asked, session -> session.submit(new Payload.Reset(), author(fields), key(asked, fields)));
+    }
+
+    /** It waits for its place in the queue, so what becomes of it is not waited for. */
+    private Answer clear(Route.Asked asked) {
+        var fields = asked.fields("key", "author", "surface");
+        return stored(asked, "number", session(asked).submit(new Payload.Clear(), author(fields), key(asked, fields)));
     }
 
     private Answer withdraw(Route.Asked asked) {
@@ -249,21 +263,23 @@ final class Routes {
     }
 
     private Answer pause(Route.Asked asked) {
-        return stored(asked, "number", session(asked).pause(reason(asked)));
+        String reason = reason(asked);
+        return ordered(asked, session -> session.pause(reason));
     }
 
     private Answer resume(Route.Asked asked) {
         asked.fields();
-        return stored(asked, "number", session(asked).resume());
+        return ordered(asked, Session::resume);
     }
 
     private Answer finish(Route.Asked asked) {
-        return stored(asked, "number", session(asked).finish(reason(asked)));
+        String reason = reason(asked);
+        return ordered(asked, session -> session.finish(reason));
     }
 
     private Answer close(Route.Asked asked) {
-        var session = session(asked);
-        return stored(asked, "number", CompletableFuture.completedFuture(session.close(reason(asked))));
+        String reason = reason(asked);
+        return ordered(asked, session -> CompletableFuture.completedFuture(session.close(reason)));
     }
 
     private static String reason(Route.Asked asked) {
@@ -289,6 +305,36 @@ final class Routes {
         members.put("queue", drained.get().queued());
         members.put("held", held(session.name()));
         return Answer.json(200, members);
+    }
+
+    /**
+     * Gives an order and tells what came of it, when an owner acts on it soon: {@code done} is what its event says. An
+     * order accepted before, under its key, has been told of before.
+     */
+    private Answer ordered(Route.Asked asked, Function<Session, CompletionStage<Receipt>> order) {
+        var session = session(asked);
+        long before = waits.on(journal.session(session.name()))
+                .map(SessionSummary::seq)
+                .orElse(0L);
+        var receipt = waits.on(order.apply(session));
+        if (!(receipt instanceof Receipt.Stored stored)) {
+            return stored(session.name(), "number", receipt);
+        }
+        var members = Shown.receipt(session.name(), "number", stored, held(session.name()));
+        if (stored instanceof Receipt.Accepted) {
+            done(session, before, stored.number()).ifPresent(what -> members.put("done", what));
+        }
+        return Answer.json(202, members);
+    }
+
+    private Optional<String> done(Session session, long before, long number) {
+        var done = new CompletableFuture<String>();
+        var following = session.events(before, event -> Ending.of(event, number).ifPresent(done::complete));
+        try {
+            return waits.within(done, ORDER_WAIT);
+        } finally {
+            following.close();
+        }
     }
 
     /** It is stored, and no owner has acted on it yet. */

@@ -31,6 +31,15 @@ final class Waits {
                         .refused());
     }
 
+    /** The result, when there is one within the time and before the host stops. */
+    <T> Optional<T> within(CompletionStage<T> stage, Duration time) {
+        try {
+            return on(stage, time);
+        } catch (CallRefused stops) {
+            return Optional.empty();
+        }
+    }
+
     /** The result, when there is one within the time. */
     <T> Optional<T> on(CompletionStage<T> stage, Duration time) {
         var result = stage.toCompletableFuture();

@@ -5,6 +5,7 @@ import dev.holdfast.SessionName;
 import dev.holdfast.claude.ClaudeCode;
 import dev.holdfast.journal.SqliteJournal;
 import dev.holdfast.runtime.Holdfast;
+import dev.holdfast.runtime.Options;
 import dev.holdfast.testkit.ScriptedAgent;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -23,9 +24,13 @@ final class Hosting implements AutoCloseable {
     }
 
     Hosting(Path data, DoorLimits limits) {
+        this(data, limits, Options.standard());
+    }
+
+    Hosting(Path data, DoorLimits limits, Options options) {
         this.data = data;
         journal = SqliteJournal.at(data);
-        host = Holdfast.open(journal);
+        host = Holdfast.open(journal, options);
         api = Api.of(host, journal, new HostFacts(ProcessHandle.current().pid(), "sqlite", "test"));
         door = Door.open(api, data, limits);
     }
