@@ -14,8 +14,8 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Appends an owner's batch: epoch and sequence compared, and that no urgent arrival came which the owner must know first
- * (IN-13); then events, head, admission and snapshot in one commit.
+ * Appends an owner's batch: epoch and sequence compared, and that no urgent arrival came which the owner must know
+ * first (IN-13); then events, head, admission and snapshot in one commit.
  */
 final class Appending extends Write<Appended> {
     /** The phase in which a session that is not admitting is closed for good. */
@@ -161,7 +161,7 @@ final class Appending extends Write<Appended> {
                 .executeUpdate();
     }
 
-    /** A session that is not admitting in phase CLOSED is closed for good: it refuses urgent kinds as well. */
+    /** A session that is not admitting in phase CLOSED is closed for good: it refuses every kind. */
     private void admit(Head head) {
         boolean open = batch.admission().map(Batch.Admission::open).orElse(head.admission == Head.OPEN);
         String reason = batch.admission().map(Batch.Admission::reason).orElse(head.admissionReason);

@@ -232,8 +232,10 @@ final class Owner {
                     announce(page);
                     appending = false;
                     inputs.addAll(0, deciding);
-                    inputs.addFirst(new Input.Arrived(
-                            page.stream().map(envelope::header).toList(), 0));
+                    boolean waking = inputs.getFirst() instanceof Input.Awake; // nothing is decided before that
+                    inputs.add(
+                            waking ? 1 : 0,
+                            new Input.Arrived(page.stream().map(envelope::header).toList(), 0));
                 }));
     }
 
