@@ -18,6 +18,7 @@ import dev.holdfast.testkit.ScriptedAgent;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -518,5 +519,37 @@ final class DoorTest {
                         .map(p -> Routes.policy(
                                 p.name().toLowerCase(java.util.Locale.ROOT).replace('_', '-'))))
                 .containsExactly(DeliveryPolicy.values());
+    }
+
+    /** Only root can play another user; elsewhere the comparison itself is tested in DoorPlaceTest. */
+    @Test
+    void peerOfAnotherUser_isTurnedAway_alsoWhenSomebodyLoosenedTheModes(@TempDir Path open) throws Exception {
+        if (!Files.getOwner(data).getName().equals("root") || !Files.isExecutable(Path.of("/usr/bin/setpriv"))) {
+            assertThat(new SameUser(Files.getOwner(data)).admits(() -> "other")).isFalse();
+            return;
+        }
+        for (Path path = hosting.door.socket(); path.startsWith(data.toRealPath()); path = path.getParent()) {
+            Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwxrwxrwx"));
+        }
+        Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Path classes = Files.createDirectories(open.resolve("dev/holdfast/server"));
+        try (var in = Stranger.class.getResourceAsStream("Stranger.class")) {
+            Files.copy(in, classes.resolve("Stranger.class"));
+        }
+        var stranger = new ProcessBuilder(
+                        "/usr/bin/setpriv",
+                        "--reuid=65534",
+                        "--regid=65534",
+                        "--clear-groups",
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        open.toString(),
+                        Stranger.class.getName(),
+                        hosting.door.socket().toString())
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(stranger.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(said).startsWith("connected\nnothing");
+        assertThat(caller.get("/v1/host").status()).isEqualTo(200);
     }
 }
