@@ -92,9 +92,7 @@ final class ControlFileAcks implements Closeable {
             var now = ControlFileStat.of(path).orElseThrow(() -> new NoSuchFileException(path.toString()));
             channel = Optional.of(openChannel(path));
             lock(channel.get(), path);
-            if (ControlFileStat.of(path)
-                    .filter(s -> s.inode() == now.inode())
-                    .isEmpty()) {
+            if (ControlFileStat.of(path).filter(s -> s.inode() == now.inode()).isEmpty()) {
                 throw followed(path); // it was begun anew between the opening and the lock
             }
             var acks = new ControlFileAcks(path, channel.get());

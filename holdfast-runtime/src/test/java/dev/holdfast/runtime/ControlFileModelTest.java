@@ -120,7 +120,9 @@ class ControlFileModelTest {
             while (same < is.size() && same < should.size() && is.get(same).equals(should.get(same))) {
                 same++;
             }
-            assertThat(is.subList(same, is.size())).as("behind the first %d", same).isEqualTo(should.subList(same, count));
+            assertThat(is.subList(same, is.size()))
+                    .as("behind the first %d", same)
+                    .isEqualTo(should.subList(same, count));
         }
 
         /** Long ones by their beginning and their hash. */
