@@ -111,6 +111,10 @@ abstract sealed class Feeds extends Mail permits Step {
             case CLOSED -> closeFeed(FeedEnd.CLOSED);
             case OPEN -> {
                 var next = upTo(demand.max());
+                boolean more = !demand.waits() && !readThrough(demand.through()) && next.size() < demand.max();
+                if (more) {
+                    return; // what was accepted before it asked is still being read
+                }
                 if (!next.isEmpty()) {
                     live.demand = Optional.empty();
                     emit(new Event.MessagesTaken(durable.reading().feed(), next, now));
