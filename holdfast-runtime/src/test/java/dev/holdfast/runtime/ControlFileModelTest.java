@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDirFactory;
  * {@code -Dholdfast.control.seed=N}; {@code -Dholdfast.control.runs=N} does more.
  */
 class ControlFileModelTest {
-    private static final int RUNS = Integer.getInteger("holdfast.control.runs", 60);
+    private static final int RUNS = Integer.getInteger("holdfast.control.runs", 25);
     private static final int STEPS = 80;
 
     /** In memory where there is such a place: the model is about order, not about the disk. */
