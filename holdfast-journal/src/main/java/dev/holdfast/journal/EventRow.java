@@ -35,6 +35,21 @@ final class EventRow {
                 .value();
     }
 
+    static void insert(Statements sql, long sid, long seq, long epoch, long at, EventRecord event) throws SQLException {
+        sql.bind(
+                        "INSERT INTO journal(sid, " + COLUMNS + ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                        sid,
+                        seq,
+                        epoch,
+                        at,
+                        event.type(),
+                        event.version(),
+                        event.turn(),
+                        crc(sid, seq, epoch, at, event),
+                        event.body())
+                .executeUpdate();
+    }
+
     static StoredEvent read(ResultSet row, long sid, String session) throws SQLException {
         long seq = row.getLong(1);
         long epoch = row.getLong(2);

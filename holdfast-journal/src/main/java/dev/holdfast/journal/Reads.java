@@ -1,5 +1,6 @@
 package dev.holdfast.journal;
 
+import dev.holdfast.Address;
 import dev.holdfast.Arrival;
 import dev.holdfast.Batch;
 import dev.holdfast.Claim.Recovered;
@@ -31,12 +32,12 @@ final class Reads {
     /** A page ends at this many bytes of payload, after at least one row. */
     static final long PAGE_BYTES = 16L << 20;
 
-    private static final int REPLAY_PAGE = 1_000;
+    static final int REPLAY_PAGE = 1_000;
 
     private static final String SUMMARY =
             "SELECT s.name, s.admission, s.admission_reason, s.ordinary - h.ordinary_done, s.last_arrival, h.seq,"
                     + " h.epoch, h.node, h.open_turn, h.due_at, h.phase, h.phase_reason, h.turn_since, h.cost_micros,"
-                    + " h.last_words FROM session s JOIN journal_head h ON h.sid = s.sid WHERE s.admission < 3";
+                    + " h.last_words, h.taken_through FROM session s JOIN journal_head h ON h.sid = s.sid WHERE s.admission < 3";
 
     static final String EVENTS =
             "SELECT " + EventRow.COLUMNS + " FROM journal WHERE sid = ? AND seq > ? ORDER BY seq LIMIT ?";
@@ -144,13 +145,13 @@ final class Reads {
         }
     }
 
-    private static void noGap(String table, SessionName session, long expected, long found) {
+    static void noGap(String table, SessionName session, long expected, long found) {
         if (found != expected) {
             throw Damage.of(table, session.value(), expected, "the row is missing, the next is number " + found);
         }
     }
 
-    private static void noGap(String table, SessionName session, long after, int found, int max, long last) {
+    static void noGap(String table, SessionName session, long after, int found, int max, long last) {
         long expected = Math.min(max, Math.max(0, last - after));
         if (found < expected) {
             throw Damage.of(table, session.value(), after + found + 1, "the row is missing, there should be " + last);
@@ -176,12 +177,36 @@ final class Reads {
         }
     }
 
+    /** The name of the session with that number. */
+    static SessionName name(Statements sql, long sid) throws SQLException {
+        try (ResultSet row =
+                sql.bind("SELECT name FROM session WHERE sid = ?", sid).executeQuery()) {
+            if (!row.next()) {
+                throw new JournalException(
+                        Problem.DAMAGED, "an address belongs to session number " + sid + ", which is missing");
+            }
+            return new SessionName(row.getString(1));
+        }
+    }
+
+    static List<Address> addresses(Statements sql, SessionName session) throws SQLException {
+        return ImageReads.addresses(sql, AddressRow.CLAIMED, session, extent(sql, session).sid);
+    }
+
+    static Optional<Address> address(Statements sql, String token) throws SQLException {
+        Optional<AddressRow> row = AddressRow.find(sql, token);
+        return row.isPresent()
+                ? Optional.of(row.get().address(name(sql, row.get().sid())))
+                : Optional.empty();
+    }
+
     private static SessionSummary summary(ResultSet row) throws SQLException {
         return new SessionSummary(
                 new SessionName(row.getString(1)),
                 row.getInt(2) == Head.OPEN,
                 row.getString(3),
                 row.getLong(4),
+                row.getLong(16),
                 row.getLong(5),
                 row.getLong(6),
                 row.getLong(7),
@@ -196,7 +221,7 @@ final class Reads {
                         row.getString(15)));
     }
 
-    private static Optional<Instant> instant(ResultSet row, int column) throws SQLException {
+    static Optional<Instant> instant(ResultSet row, int column) throws SQLException {
         long micros = row.getLong(column);
         return row.wasNull() ? Optional.empty() : Optional.of(Micros.toInstant(micros));
     }

@@ -151,6 +151,16 @@ public final class SqliteReader implements JournalReader {
     }
 
     @Override
+    public CompletionStage<List<Address>> addresses(SessionName name) {
+        return reads.read("listing addresses", sql -> Reads.addresses(sql, name));
+    }
+
+    @Override
+    public CompletionStage<Optional<Address>> address(String token) {
+        return reads.read("looking an address up", sql -> Reads.address(sql, token));
+    }
+
+    @Override
     public void close() {
         closed.set(true);
         reads.close();
@@ -160,15 +170,5 @@ public final class SqliteReader implements JournalReader {
         if (max < 1) {
             throw new IllegalArgumentException("a page holds at least 1; max is " + max);
         }
-    }
-
-    @Override
-    public CompletionStage<List<Address>> addresses(SessionName name) {
-        throw new UnsupportedOperationException("not built yet");
-    }
-
-    @Override
-    public CompletionStage<Optional<Address>> address(String token) {
-        throw new UnsupportedOperationException("not built yet");
     }
 }

@@ -1,5 +1,7 @@
 package dev.holdfast.journal;
 
+import dev.holdfast.Address;
+import dev.holdfast.ArrivalKind;
 import dev.holdfast.JournalException;
 import dev.holdfast.SessionName;
 import dev.holdfast.StoredEvent;
@@ -53,6 +55,7 @@ final class Verifier {
         strays("arrival");
         strays("journal");
         strays("journal_head");
+        strays("address");
         long sessions = 0;
         Optional<Sums> next = after("");
         while (next.isPresent()) {
@@ -62,6 +65,7 @@ final class Verifier {
             arrivals(sums);
             events(sums);
             blobs(sums);
+            addresses(sums);
             next = after(sums.name.value());
         }
         if (Database.meta(sql, "store_id").isEmpty()) {
@@ -170,7 +174,12 @@ final class Verifier {
                 at = row.getLong(2);
                 try {
                     ArrivalRow header = ArrivalRow.read(row, sums.name.value());
-                    if (header.urgent() == 0) {
+                    ArrivalKind kind = header.kind(sums.name.value());
+                    if (kind.urgent() != (header.urgent() == 1)) {
+                        report("table arrival, session '" + sums.name + "', number " + at + ": a " + kind
+                                + " is marked as " + (kind.urgent() ? "not urgent" : "urgent"));
+                    }
+                    if (kind.counted()) {
                         ordinary[0]++;
                         ordinary[1] += header.bytes();
                     }
@@ -241,6 +250,35 @@ final class Verifier {
                     report("table blob, session '" + sums.name + "': a body does not have the digest it is kept under");
                 }
             }
+        }
+    }
+
+    /** Addresses change, so they are read together with the last arrival, in one statement. */
+    private void addresses(Sums sums) throws SQLException {
+        PreparedStatement select = sql.bind(
+                "SELECT " + AddressRow.COLUMNS + ", (SELECT last_arrival FROM session s WHERE s.sid = address.sid)"
+                        + " FROM address WHERE sid = ? ORDER BY claimed_no",
+                sums.sid);
+        int claimed = 0;
+        try (ResultSet row = select.executeQuery()) {
+            while (row.next()) {
+                try {
+                    AddressRow address = AddressRow.read(row);
+                    claimed += address.releasedNo().isEmpty() ? 1 : 0;
+                    if (address.releasedNo().orElse(0) > row.getLong(8)) {
+                        report("table address, session '" + sums.name + "': claim " + address.claimedNo()
+                                + " was released after arrival "
+                                + address.releasedNo().getAsLong()
+                                + ", there are only " + row.getLong(8));
+                    }
+                } catch (JournalException e) {
+                    report(String.valueOf(e.getMessage()));
+                }
+            }
+        }
+        if (claimed > Address.PER_SESSION_MAX) {
+            report("session '" + sums.name + "' has " + claimed + " addresses; at most " + Address.PER_SESSION_MAX
+                    + " may be claimed");
         }
     }
 

@@ -1,4 +1,4 @@
-package dev.holdfast.journal;
+package dev.holdfast.testkit;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -12,11 +12,15 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
 
-/** A batch in the making; what is not said is unchanged or absent. */
-final class Draft {
-    static final Batch.Summary OPEN = new Batch.Summary("OPEN", "", Optional.empty(), OptionalLong.empty(), "");
+/**
+ * A batch in the making, for tests of a store: {@code BatchDraft.after(2, "settled").taken(1, 1, 5).batch()}. What is
+ * not said is absent or zero, the summary {@link #OPEN}. Not thread-safe; each draft is a batch with an id of its own.
+ */
+public final class BatchDraft {
+    /** The summary of a session in phase OPEN. */
+    public static final Batch.Summary OPEN = new Batch.Summary("OPEN", "", Optional.empty(), OptionalLong.empty(), "");
 
-    private final UUID id = UUID.randomUUID();
+    private final UUID id = JournalFixture.unique();
     private final long expectedSeq;
     private final List<EventRecord> events;
     private Optional<Batch.Admission> admission = Optional.empty();
@@ -30,77 +34,88 @@ final class Draft {
     private Batch.Summary summary = OPEN;
     private Optional<SnapshotRecord> snapshot = Optional.empty();
 
-    private Draft(long expectedSeq, List<EventRecord> events) {
+    private BatchDraft(long expectedSeq, List<EventRecord> events) {
         this.expectedSeq = expectedSeq;
         this.events = events;
     }
 
     /** An event of each type, after sequence number {@code seq}. */
-    static Draft after(long seq, String... types) {
-        return new Draft(seq, Arrays.stream(types).map(Draft::event).toList());
+    public static BatchDraft after(long seq, String... types) {
+        return new BatchDraft(seq, Arrays.stream(types).map(BatchDraft::event).toList());
     }
 
-    static Draft of(long seq, EventRecord event) {
-        return new Draft(seq, List.of(event));
+    /** One event, after sequence number {@code seq}. */
+    public static BatchDraft of(long seq, EventRecord event) {
+        return new BatchDraft(seq, List.of(event));
     }
 
-    static EventRecord event(String type) {
+    /** An event of that type with its type as its body. */
+    public static EventRecord event(String type) {
         return new EventRecord(type, 1, OptionalLong.empty(), ("{" + type + "}").getBytes(UTF_8));
     }
 
-    static Batch.Summary closed(String words) {
+    /** The summary of a session in phase CLOSED. */
+    public static Batch.Summary closed(String words) {
         return new Batch.Summary("CLOSED", "", Optional.empty(), OptionalLong.empty(), words);
     }
 
-    Draft admitting(boolean open, String reason) {
+    /** Whether senders are let in from now on, and what they are told if not. */
+    public BatchDraft admitting(boolean open, String reason) {
         admission = Optional.of(new Batch.Admission(open, reason));
         return this;
     }
 
-    Draft taken(long through, long count, long bytes) {
+    /** Every arrival up to {@code through} is named by an event; {@code count} counted ones with so many bytes are. */
+    public BatchDraft taken(long through, long count, long bytes) {
         takenThrough = through;
         done = count;
         doneBytes = bytes;
         return this;
     }
 
-    Draft quiet(long through) {
+    /** No turn is open and nothing up to this arrival is unread (IN-21). */
+    public BatchDraft quiet(long through) {
         quiet = OptionalLong.of(through);
         return this;
     }
 
-    Draft due(Instant at) {
+    /** The earliest durable deadline. */
+    public BatchDraft due(Instant at) {
         due = Optional.of(at);
         return this;
     }
 
-    Draft turn(long number) {
+    /** The turn in flight. */
+    public BatchDraft turn(long number) {
         turn = OptionalLong.of(number);
         return this;
     }
 
     /** Appended only if no urgent arrival above {@code number} was accepted. */
-    Draft ifUrgentThrough(long number) {
+    public BatchDraft ifUrgentThrough(long number) {
         urgentThrough = OptionalLong.of(number);
         return this;
     }
 
-    Draft summary(Batch.Summary next) {
+    /** What listings show. */
+    public BatchDraft summary(Batch.Summary next) {
         summary = next;
         return this;
     }
 
     /** A snapshot of the last event. */
-    Draft snapshot(String state) {
+    public BatchDraft snapshot(String state) {
         return snapshot(expectedSeq + events.size(), state);
     }
 
-    Draft snapshot(long seq, String state) {
+    /** A snapshot of event {@code seq}, which is right only for the last one. */
+    public BatchDraft snapshot(long seq, String state) {
         snapshot = Optional.of(new SnapshotRecord(seq, 3, state.getBytes(UTF_8)));
         return this;
     }
 
-    Batch batch() {
+    /** The batch; each call gives one with the same id. */
+    public Batch batch() {
         return new Batch(
                 id,
                 expectedSeq,

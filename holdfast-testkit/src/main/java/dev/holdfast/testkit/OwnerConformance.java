@@ -1,4 +1,4 @@
-package dev.holdfast.journal;
+package dev.holdfast.testkit;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,20 +20,20 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What every {@link Journal} must do for owners: claims, appends, recovery, the durable wake. */
-abstract class OwnerConformance extends JournalFixture {
+public abstract class OwnerConformance extends JournalFixture {
     // Owning
 
     @Test
     @Tag("P3")
-    void claim_raisesTheEpochAndFencesTheOlderClaim() {
+    public void claim_raisesTheEpochAndFencesTheOlderClaim() {
         open(DESK);
         Claim first = claim();
         assertThat(first.epoch()).isEqualTo(1);
-        assertThat(append(first, Draft.after(0, "a"))).isEqualTo(new Appended.Committed(1));
+        assertThat(append(first, BatchDraft.after(0, "a"))).isEqualTo(new Appended.Committed(1));
         Claim second = now(journal.claim(DESK, new Node("node-2")));
         assertThat(second.epoch()).isEqualTo(2);
-        assertThat(append(first, Draft.after(1, "stale"))).isEqualTo(new Appended.Fenced(2));
-        assertThat(append(second, Draft.after(1, "b"))).isEqualTo(new Appended.Committed(2));
+        assertThat(append(first, BatchDraft.after(1, "stale"))).isEqualTo(new Appended.Fenced(2));
+        assertThat(append(second, BatchDraft.after(1, "b"))).isEqualTo(new Appended.Committed(2));
         now(first.resign(Optional.of(new SnapshotRecord(2, 1, "stale".getBytes(UTF_8)))));
         reopen();
         Claim third = claim();
@@ -47,53 +47,57 @@ abstract class OwnerConformance extends JournalFixture {
     }
 
     @Test
-    void append_sameBatchAgain_isRecognisedAndStoredOnce() {
+    public void append_sameBatchAgain_isRecognisedAndStoredOnce() {
         open(DESK);
         Claim claim = claim();
-        Batch batch = Draft.after(0, "a", "b").batch();
+        Batch batch = BatchDraft.after(0, "a", "b").batch();
         assertThat(now(claim.append(batch))).isEqualTo(new Appended.Committed(2));
         assertThat(now(claim.append(batch))).isEqualTo(new Appended.Committed(2));
         assertThat(now(journal.events(DESK, 0, 10))).hasSize(2);
-        assertThat(append(claim, Draft.after(2, "c"))).isEqualTo(new Appended.Committed(3));
+        assertThat(append(claim, BatchDraft.after(2, "c"))).isEqualTo(new Appended.Committed(3));
     }
 
     @Test
     @Tag("P3")
-    void append_withAnotherSequenceUnderTheSameEpoch_failsAndStoresNothing() {
+    public void append_withAnotherSequenceUnderTheSameEpoch_failsAndStoresNothing() {
         open(DESK);
         Claim claim = claim();
-        append(claim, Draft.after(0, "a"));
-        assertProblem(Problem.FAILED, claim.append(Draft.after(0, "b").batch()));
-        assertProblem(Problem.FAILED, claim.append(Draft.after(5, "b").batch()));
+        append(claim, BatchDraft.after(0, "a"));
+        assertProblem(Problem.FAILED, claim.append(BatchDraft.after(0, "b").batch()));
+        assertProblem(Problem.FAILED, claim.append(BatchDraft.after(5, "b").batch()));
         assertThat(now(journal.events(DESK, 0, 10))).hasSize(1);
-        assertThat(append(claim, Draft.after(1, "b"))).isEqualTo(new Appended.Committed(2));
+        assertThat(append(claim, BatchDraft.after(1, "b"))).isEqualTo(new Appended.Committed(2));
     }
 
     @Test
-    void append_thatContradictsTheStore_failsAndHarmsNothingElse() {
+    public void append_thatContradictsTheStore_failsAndHarmsNothingElse() {
         open(DESK);
         accept(message("a"));
         Claim claim = claim();
         assertProblem(
-                Problem.FAILED, claim.append(Draft.after(0, "a").taken(2, 1, 1).batch()));
-        assertProblem(
-                Problem.FAILED, claim.append(Draft.after(0, "a").taken(1, 2, 1).batch()));
-        assertProblem(
-                Problem.FAILED, claim.append(Draft.after(0, "a").taken(1, 1, 2).batch()));
+                Problem.FAILED,
+                claim.append(BatchDraft.after(0, "a").taken(2, 1, 1).batch()));
         assertProblem(
                 Problem.FAILED,
-                claim.append(Draft.after(0, "a").snapshot(2, "x").batch()));
-        assertThat(append(claim, Draft.after(0, "a").taken(1, 1, 1))).isEqualTo(new Appended.Committed(1));
+                claim.append(BatchDraft.after(0, "a").taken(1, 2, 1).batch()));
         assertProblem(
-                Problem.FAILED, claim.append(Draft.after(1, "b").taken(0, 1, 1).batch()));
+                Problem.FAILED,
+                claim.append(BatchDraft.after(0, "a").taken(1, 1, 2).batch()));
+        assertProblem(
+                Problem.FAILED,
+                claim.append(BatchDraft.after(0, "a").snapshot(2, "x").batch()));
+        assertThat(append(claim, BatchDraft.after(0, "a").taken(1, 1, 1))).isEqualTo(new Appended.Committed(1));
+        assertProblem(
+                Problem.FAILED,
+                claim.append(BatchDraft.after(1, "b").taken(0, 1, 1).batch()));
     }
 
     @Test
-    void claim_afterASnapshot_givesItAndTheEventsBehindIt() {
+    public void claim_afterASnapshot_givesItAndTheEventsBehindIt() {
         open(DESK);
         Claim claim = claim();
-        append(claim, Draft.after(0, "a", "b").snapshot("state 2"));
-        append(claim, Draft.after(2, "c"));
+        append(claim, BatchDraft.after(0, "a", "b").snapshot("state 2"));
+        append(claim, BatchDraft.after(2, "c"));
         reopen();
         Claim.Recovered recovered = claim().recovered();
         assertThat(recovered.seq()).isEqualTo(3);
@@ -106,12 +110,12 @@ abstract class OwnerConformance extends JournalFixture {
     }
 
     @Test
-    void resign_keepsTheLastSnapshot_andTheClaimIsUnusable() {
+    public void resign_keepsTheLastSnapshot_andTheClaimIsUnusable() {
         open(DESK);
         Claim claim = claim();
-        append(claim, Draft.after(0, "a", "b"));
+        append(claim, BatchDraft.after(0, "a", "b"));
         now(claim.resign(Optional.of(new SnapshotRecord(2, 1, "asleep".getBytes(UTF_8)))));
-        assertProblem(Problem.FAILED, claim.append(Draft.after(2, "c").batch()));
+        assertProblem(Problem.FAILED, claim.append(BatchDraft.after(2, "c").batch()));
         assertProblem(Problem.FAILED, claim.resign(Optional.empty()));
         Claim next = claim();
         assertThat(next.recovered().snapshot())
@@ -119,29 +123,29 @@ abstract class OwnerConformance extends JournalFixture {
                         assertThat(new String(snapshot.body(), UTF_8)).isEqualTo("asleep"));
         assertThat(next.recovered().tail()).isEmpty();
         assertThat(next.recovered().seq()).isEqualTo(2);
-        assertThat(append(next, Draft.after(2, "c"))).isEqualTo(new Appended.Committed(3));
+        assertThat(append(next, BatchDraft.after(2, "c"))).isEqualTo(new Appended.Committed(3));
     }
 
     // Ready
 
     @Test
     @Tag("IN-21")
-    void ready_isMarkedByTheAcceptingCommit_andClearedOnlyByTheOwnerWhenNothingIsUnread() {
+    public void ready_isMarkedByTheAcceptingCommit_andClearedOnlyByTheOwnerWhenNothingIsUnread() {
         open(DESK);
         assertThat(ready()).isEmpty();
         accept(message("a"));
         assertThat(ready()).containsExactly(DESK);
         Claim claim = claim();
-        append(claim, Draft.after(0, "taken").taken(1, 1, 1));
+        append(claim, BatchDraft.after(0, "taken").taken(1, 1, 1));
         assertThat(ready()).containsExactly(DESK);
         accept(message("b"));
-        append(claim, Draft.after(1, "settled").taken(1, 1, 1).quiet(1));
+        append(claim, BatchDraft.after(1, "settled").taken(1, 1, 1).quiet(1));
         assertThat(ready())
                 .as("an arrival came after the one the owner knew of")
                 .containsExactly(DESK);
         reopen();
         assertThat(ready()).containsExactly(DESK);
-        append(claim(), Draft.after(2, "settled").taken(2, 2, 2).quiet(2));
+        append(claim(), BatchDraft.after(2, "settled").taken(2, 2, 2).quiet(2));
         assertThat(ready()).isEmpty();
         accept(urgent(ArrivalKind.EVICT));
         assertThat(ready()).containsExactly(DESK);
@@ -149,37 +153,44 @@ abstract class OwnerConformance extends JournalFixture {
 
     @Test
     @Tag("IN-21")
-    void ready_findsWhatIsDueAndWhatIsInFlight() {
+    public void ready_findsWhatIsDueAndWhatIsInFlight() {
         open(DESK);
         Claim claim = claim();
         Instant due = START.plusSeconds(60);
-        append(claim, Draft.after(0, "waits").due(due));
+        append(claim, BatchDraft.after(0, "waits").due(due));
         assertThat(now(journal.ready(due.minusMillis(1), 10))).isEmpty();
         assertThat(now(journal.ready(due.plusMillis(1), 10))).containsExactly(DESK);
-        append(claim, Draft.after(1, "turn").turn(1));
+        append(claim, BatchDraft.after(1, "turn").turn(1));
         assertThat(ready()).containsExactly(DESK);
-        append(claim, Draft.after(2, "settled"));
+        append(claim, BatchDraft.after(2, "settled"));
         assertThat(now(journal.ready(due.plus(Duration.ofDays(1)), 10))).isEmpty();
     }
 
     @Test
-    void ready_closedForGood_onlyWhileAnArrivalHasNoEvent() {
+    public void ready_closedForGood_onlyWhileAnArrivalHasNoEvent() {
         open(DESK);
         accept(message("a"));
         Claim claim = claim();
-        Batch.Summary closed = Draft.closed("");
+        Batch.Summary closed = BatchDraft.closed("");
         append(
                 claim,
-                Draft.after(0, "closed").admitting(false, "closed").due(START).summary(closed));
+                BatchDraft.after(0, "closed")
+                        .admitting(false, "closed")
+                        .due(START)
+                        .summary(closed));
         assertThat(ready()).containsExactly(DESK);
         append(
                 claim,
-                Draft.after(1, "refused").taken(1, 1, 1).quiet(1).due(START).summary(closed));
+                BatchDraft.after(1, "refused")
+                        .taken(1, 1, 1)
+                        .quiet(1)
+                        .due(START)
+                        .summary(closed));
         assertThat(ready()).isEmpty();
     }
 
     @Test
-    void ready_moreThanAskedFor_givesThoseThatHaveWaitedLongest() {
+    public void ready_moreThanAskedFor_givesThoseThatHaveWaitedLongest() {
         for (int i = 5; i > 0; i--) {
             SessionName name = new SessionName("s" + i);
             open(name);

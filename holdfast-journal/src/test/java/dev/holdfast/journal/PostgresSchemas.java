@@ -1,0 +1,27 @@
+package dev.holdfast.journal;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/** Gives a test schemas that nobody has used, and drops them once it has closed its journals. */
+final class PostgresSchemas implements AfterEachCallback {
+    private static final AtomicInteger NUMBER = new AtomicInteger();
+
+    private final List<String> given = new ArrayList<>();
+
+    /** A name; the schema is made by whoever opens a journal in it. */
+    String fresh() {
+        String name = "t" + NUMBER.incrementAndGet();
+        given.add(name);
+        return name;
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) {
+        given.forEach(name -> PostgresServer.run("DROP SCHEMA IF EXISTS " + name + " CASCADE"));
+        given.clear();
+    }
+}

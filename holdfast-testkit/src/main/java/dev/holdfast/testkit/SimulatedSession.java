@@ -1,0 +1,298 @@
+package dev.holdfast.testkit;
+
+import dev.holdfast.Address;
+import dev.holdfast.Arrival;
+import dev.holdfast.ArrivalKind;
+import dev.holdfast.Batch;
+import dev.holdfast.Claim;
+import dev.holdfast.Claim.Appended;
+import dev.holdfast.Delivery;
+import dev.holdfast.JournalException;
+import dev.holdfast.JournalException.Problem;
+import dev.holdfast.Receipt;
+import dev.holdfast.SessionLimits;
+import dev.holdfast.SessionName;
+import dev.holdfast.SessionSummary;
+import dev.holdfast.SnapshotRecord;
+import dev.holdfast.StoredEvent;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.UUID;
+import java.util.stream.Collectors;
+
+/** What is on the simulated disk of one session, and the rules of accepting and appending. */
+final class SimulatedSession {
+    final SessionName name;
+    final SessionLimits limits;
+    final List<Arrival> arrivals = new ArrayList<>();
+    /** By the digest of the sender's key, in hexadecimal digits. */
+    final Map<String, Arrival> keys = new HashMap<>();
+
+    final Map<Long, byte[]> fingerprints = new HashMap<>();
+    final List<StoredEvent> events = new ArrayList<>();
+    Optional<SnapshotRecord> snapshot = Optional.empty();
+    Batch.Admission admission = new Batch.Admission(true, "");
+    long epoch;
+    String node = "";
+    UUID lastBatch = new UUID(0, 0);
+    long takenThrough;
+    long ordinary;
+    long ordinaryBytes;
+    long lastUrgent;
+    long ordinaryDone;
+    long ordinaryDoneBytes;
+    Optional<Instant> readyAt = Optional.empty();
+    OptionalLong openTurn = OptionalLong.empty();
+    Optional<Instant> due = Optional.empty();
+    Batch.Summary summary = new Batch.Summary("OPEN", "", Optional.empty(), OptionalLong.empty(), "");
+
+    SimulatedSession(SessionName name, SessionLimits limits) {
+        this.name = name;
+        this.limits = limits;
+    }
+
+    /** To try something on that is kept whole or not at all. */
+    SimulatedSession copy() {
+        var copy = new SimulatedSession(name, limits);
+        copy.arrivals.addAll(arrivals);
+        copy.keys.putAll(keys);
+        copy.fingerprints.putAll(fingerprints);
+        copy.events.addAll(events);
+        copy.snapshot = snapshot;
+        copy.admission = admission;
+        copy.epoch = epoch;
+        copy.node = node;
+        copy.lastBatch = lastBatch;
+        copy.takenThrough = takenThrough;
+        copy.ordinary = ordinary;
+        copy.ordinaryBytes = ordinaryBytes;
+        copy.lastUrgent = lastUrgent;
+        copy.ordinaryDone = ordinaryDone;
+        copy.ordinaryDoneBytes = ordinaryDoneBytes;
+        copy.readyAt = readyAt;
+        copy.openTurn = openTurn;
+        copy.due = due;
+        copy.summary = summary;
+        return copy;
+    }
+
+    static String digest(String key) {
+        try {
+            var sha = MessageDigest.getInstance("SHA-256");
+            return HexFormat.of().formatHex(sha.digest(key.getBytes(StandardCharsets.UTF_8)));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java runtime has SHA-256; this one says it has not", e);
+        }
+    }
+
+    boolean closed() {
+        return !admission.open() && summary.phase().equals("CLOSED");
+    }
+
+    void add(Arrival arrival, Optional<String> key, byte[] fingerprint) {
+        arrivals.add(arrival);
+        fingerprints.put(arrival.number(), fingerprint);
+        key.ifPresent(k -> keys.put(k, arrival));
+        if (arrival.kind().counted()) {
+            ordinary++;
+            ordinaryBytes += arrival.bytes();
+        }
+        if (arrival.kind().urgent()) {
+            lastUrgent = arrival.number();
+        }
+    }
+
+    long unread() {
+        return ordinary - ordinaryDone;
+    }
+
+    /** Why a delivery that wants an idle session is refused; absent when the session is idle. */
+    Optional<Receipt> busy() {
+        return openTurn.isPresent() || unread() > 0
+                ? Optional.of(new Receipt.Busy(openTurn, unread()))
+                : Optional.empty();
+    }
+
+    /** The receipt the same key was given before. */
+    Optional<Receipt> earlier(Delivery d) {
+        return d.key()
+                .map(SimulatedSession::digest)
+                .map(keys::get)
+                .map(first -> Arrays.equals(fingerprints.get(first.number()), d.fingerprint())
+                        ? new Receipt.Duplicate(first.id(), first.number(), first.acceptedAt())
+                        : new Receipt.KeyConflict(first.number()));
+    }
+
+    /**
+     * @param addresses all of the store
+     * @param busy why it is refused when it wants an idle session
+     */
+    Receipt accept(Delivery d, Instant now, Map<String, Address> addresses, Optional<Receipt> busy) {
+        var answer = earlier(d)
+                .or(() -> addressed(d, addresses))
+                .or(() -> closed() || (!admission.open() && d.kind().counted())
+                        ? Optional.of(new Receipt.Refused(admission.reason()))
+                        : Optional.empty())
+                .or(() -> d.onlyIdle() ? busy : Optional.empty())
+                .or(() -> full(d));
+        if (answer.isPresent()) {
+            return answer.get();
+        }
+        boolean urgent = d.kind().urgent();
+        var arrival = new Arrival(
+                arrivals.size() + 1L,
+                d.id(),
+                d.kind(),
+                now,
+                urgent ? openTurn : OptionalLong.empty(),
+                urgent ? takenThrough : 0,
+                d.header(),
+                d.body(),
+                d.body().length);
+        add(arrival, d.key().map(SimulatedSession::digest), d.fingerprint());
+        readyAt = readyAt.or(() -> Optional.of(now));
+        d.address().map(addresses::get).filter(a -> a.terms().once()).ifPresent(a -> {
+            var released = new Address(a.token(), name, a.terms(), OptionalLong.of(arrival.number()));
+            addresses.put(a.token(), released);
+        });
+        return new Receipt.Accepted(arrival.id(), arrival.number(), arrival.acceptedAt());
+    }
+
+    private Optional<Receipt> addressed(Delivery d, Map<String, Address> addresses) {
+        if (d.address().isEmpty()) {
+            return Optional.empty();
+        }
+        var address = addresses.get(d.address().get());
+        if (address == null
+                || !address.session().equals(name)
+                || address.releasedThrough().isPresent()) {
+            return Optional.of(new Receipt.Released(d.address().get()));
+        }
+        var accepts = address.terms().accepts();
+        return accepts.contains(d.kind())
+                ? Optional.empty()
+                : Optional.of(new Receipt.Refused("the address takes "
+                        + accepts.stream().sorted().map(SimulatedSession::word).collect(Collectors.joining(", "))
+                        + ", not " + word(d.kind())));
+    }
+
+    private static String word(ArrivalKind kind) {
+        return kind.name().toLowerCase(Locale.ROOT);
+    }
+
+    private Optional<Receipt> full(Delivery d) {
+        if (!d.kind().counted()) {
+            return Optional.empty();
+        }
+        if (unread() >= limits.unreadMessages()) {
+            return Optional.of(new Receipt.Full(unread(), limits.unreadMessages(), "messages"));
+        }
+        long bytes = ordinaryBytes - ordinaryDoneBytes;
+        return d.body().length > limits.unreadBytes() - bytes
+                ? Optional.of(new Receipt.Full(bytes, limits.unreadBytes(), "bytes"))
+                : Optional.empty();
+    }
+
+    Claim.Recovered recovered() {
+        long from = snapshot.map(SnapshotRecord::seq).orElse(0L);
+        return new Claim.Recovered(
+                snapshot, events.stream().filter(e -> e.seq() > from).toList(), events.size());
+    }
+
+    /** @param stale whether an owner that was fenced may append, which breaks P3 */
+    Appended append(Batch batch, long byEpoch, Instant now, boolean stale) {
+        if (lastBatch.equals(batch.id())) {
+            return new Appended.Committed(events.size());
+        }
+        if (!stale) {
+            if (epoch != byEpoch) {
+                return new Appended.Fenced(epoch);
+            }
+            check(batch);
+        }
+        if (batch.urgentThrough().isPresent() && batch.urgentThrough().getAsLong() < lastUrgent) {
+            return new Appended.Behind(lastUrgent);
+        }
+        batch.events().forEach(e -> events.add(new StoredEvent(events.size() + 1L, byEpoch, now, e)));
+        batch.admission().ifPresent(a -> admission = a);
+        batch.snapshot().ifPresent(s -> snapshot = Optional.of(s));
+        lastBatch = batch.id();
+        takenThrough = batch.takenThrough();
+        ordinaryDone = batch.ordinaryDone();
+        ordinaryDoneBytes = batch.ordinaryDoneBytes();
+        openTurn = batch.openTurn();
+        due = batch.dueAt();
+        summary = batch.summary();
+        if (batch.quietThrough().isPresent() && batch.quietThrough().getAsLong() == arrivals.size()) {
+            readyAt = Optional.empty();
+        }
+        return new Appended.Committed(events.size());
+    }
+
+    private void check(Batch batch) {
+        refuse(
+                batch.expectedSeq() != events.size(),
+                "it expects event " + batch.expectedSeq() + " to be the last and " + events.size() + " is");
+        refuse(
+                batch.takenThrough() < takenThrough || batch.takenThrough() > arrivals.size(),
+                "takenThrough is " + batch.takenThrough() + ", it was " + takenThrough + " and the last arrival is "
+                        + arrivals.size());
+        refuse(
+                batch.ordinaryDone() < 0 || batch.ordinaryDone() > ordinary,
+                "ordinaryDone is " + batch.ordinaryDone() + " and " + ordinary + " were accepted");
+        refuse(
+                batch.ordinaryDoneBytes() < 0 || batch.ordinaryDoneBytes() > ordinaryBytes,
+                "ordinaryDoneBytes is " + batch.ordinaryDoneBytes() + " and " + ordinaryBytes + " were accepted");
+        long last = batch.expectedSeq() + batch.events().size();
+        refuse(
+                batch.snapshot().filter(s -> s.seq() != last).isPresent(),
+                "its snapshot is not of its last event, " + last);
+    }
+
+    private void refuse(boolean wrong, String why) {
+        if (wrong) {
+            throw new JournalException(Problem.FAILED, "a batch of session '" + name + "' was not appended: " + why);
+        }
+    }
+
+    /** When it became ready, is due or began its turn, if it is ready by {@code now}; the earliest of them. */
+    Optional<Instant> waitsSince(Instant now) {
+        if (closed()) {
+            return readyAt;
+        }
+        var since = new ArrayList<Instant>();
+        readyAt.ifPresent(since::add);
+        due.filter(d -> !d.isAfter(now)).ifPresent(since::add);
+        if (openTurn.isPresent()) {
+            since.add(summary.turnSince().orElse(Instant.EPOCH));
+        }
+        return since.stream().min(Instant::compareTo);
+    }
+
+    SessionSummary summary() {
+        return new SessionSummary(
+                name,
+                admission.open(),
+                admission.reason(),
+                unread(),
+                takenThrough,
+                arrivals.size(),
+                events.size(),
+                epoch,
+                node,
+                openTurn,
+                due,
+                summary);
+    }
+}
