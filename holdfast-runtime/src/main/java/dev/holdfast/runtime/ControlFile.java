@@ -76,7 +76,7 @@ public final class ControlFile implements Subscription {
             throws IOException {
         this.file = file;
         this.options = options;
-        this.acks = ControlFileAcks.open(acknowledgements(file), session.name(), guard.user());
+        this.acks = ControlFileAcks.open(acknowledgements(file), session.name(), guard);
         this.tail = new ControlFileTail(file, options, guard, acks, this::tell);
         this.orders = new ControlFileOrders(session, acks, options.author(), this::tell, steps, closing);
     }

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code -Dholdfast.control.seed=N}; {@code -Dholdfast.control.runs=N} does more.
  */
 class ControlFileModelTest {
-    private static final int RUNS = Integer.getInteger("holdfast.control.runs", 60);
+    private static final int RUNS = Integer.getInteger("holdfast.control.runs", 20);
     private static final int STEPS = 80;
 
     @TempDir
@@ -120,7 +120,9 @@ class ControlFileModelTest {
             while (same < is.size() && same < should.size() && is.get(same).equals(should.get(same))) {
                 same++;
             }
-            assertThat(is.subList(same, is.size())).as("behind the first %d", same).isEqualTo(should.subList(same, count));
+            assertThat(is.subList(same, is.size()))
+                    .as("behind the first %d", same)
+                    .isEqualTo(should.subList(same, count));
         }
 
         /** Long ones by their beginning and their hash. */
@@ -231,6 +233,9 @@ class ControlFileModelTest {
             }
             catchUp();
             var content = Files.readAllBytes(stage.file);
+            if (content.length > ControlFileReader.COMPARED_WHOLE) {
+                return; // noticed when the file is quiet, after what was appended meanwhile
+            }
             int at = content.length == 0 ? 0 : random.nextInt(content.length);
             while (at > 0 && content[at - 1] != '\n') {
                 at--;
