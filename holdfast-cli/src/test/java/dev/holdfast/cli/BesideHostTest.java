@@ -127,8 +127,10 @@ final class BesideHostTest {
     @Test
     void drainPauseResume_holdTheSession() {
         assertThat(done("drain", "a", "--within", "5s").out())
-                .isEqualTo("Session a is paused: nothing is in flight, nothing waits.\n"
-                        + "It goes on with: holdfast resume a\n");
+                .isEqualTo("""
+                        Session a is paused: nothing is in flight, nothing waits.
+                        It goes on with: holdfast resume a
+                        """);
         assertThat(done("ps").out()).contains("paused");
         done("send", "a", "waits");
         assertThat(done("drain", "a").out()).contains("1 message waits");

@@ -1,5 +1,6 @@
 package dev.holdfast.cli;
 
+import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -15,8 +16,8 @@ import java.util.stream.Stream;
 /** The command as a process of its own. Closing kills it. */
 final class Command implements AutoCloseable {
     private final Process process;
-    private final StringBuffer out = new StringBuffer();
-    private final StringBuffer err = new StringBuffer();
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
     private final List<Thread> readers = new ArrayList<>();
 
     Command(Path data, String... arguments) throws IOException {
@@ -57,13 +58,10 @@ final class Command implements AutoCloseable {
                 .collect(Collectors.joining(File.pathSeparator));
     }
 
-    private void read(java.io.InputStream from, StringBuffer into) {
+    private void read(java.io.InputStream from, ByteArrayOutputStream into) {
         readers.add(Thread.ofPlatform().daemon().name("command-output").start(() -> {
             try (from) {
-                var buffer = new byte[8192];
-                for (int n = from.read(buffer); n >= 0; n = from.read(buffer)) {
-                    into.append(new String(buffer, 0, n, StandardCharsets.UTF_8));
-                }
+                from.transferTo(into);
             } catch (IOException killed) {
                 // the end of its output, like any other
             }
@@ -71,11 +69,11 @@ final class Command implements AutoCloseable {
     }
 
     String out() {
-        return out.toString();
+        return out.toString(StandardCharsets.UTF_8);
     }
 
     String err() {
-        return err.toString();
+        return err.toString(StandardCharsets.UTF_8);
     }
 
     long pid() {
@@ -102,7 +100,7 @@ final class Command implements AutoCloseable {
     /** The exit code, with all output read. */
     int exit() throws InterruptedException {
         if (!process.waitFor(60, TimeUnit.SECONDS)) {
-            throw new AssertionError("the command does not end; it said " + out + err);
+            throw new AssertionError("the command does not end; it said " + out() + err());
         }
         for (Thread reader : readers) {
             reader.join(10_000);
