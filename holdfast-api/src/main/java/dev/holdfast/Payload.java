@@ -2,10 +2,12 @@ package dev.holdfast;
 
 import java.nio.charset.StandardCharsets;
 import java.util.OptionalLong;
+import java.util.regex.Pattern;
 
 /** What can be sent to a session (IN-02). A payload that breaks its bounds cannot be made (IN-03). */
 public sealed interface Payload {
-    int ID_MAX = 256;
+    /** The shape of the ids of attempts, calls and questions. */
+    Pattern ID = Pattern.compile("[\\p{L}\\p{N}._@/:+=-]{1,256}");
 
     ArrivalKind kind();
 
@@ -136,10 +138,11 @@ public sealed interface Payload {
         }
     }
 
+    /** Ids are shown to agents in the host's own block, so they cannot forge a heading either. */
     private static void checkId(String what, String id) {
-        if (id.isBlank() || id.length() > ID_MAX) {
-            throw new IllegalArgumentException("the " + what + " has 1 to " + ID_MAX + " characters, not all blank; '"
-                    + Printable.shortened(id) + "' has " + id.length());
+        if (!ID.matcher(id).matches()) {
+            throw new IllegalArgumentException("the " + what + " '" + Printable.shortened(id)
+                    + "' is not allowed: use 1 to 256 letters, digits or . _ - @ / : + =");
         }
     }
 

@@ -12,6 +12,9 @@ import java.util.Set;
  * thread-safe.
  */
 public interface Core {
+    /** How the reason of a pause begins that a drain ended in. */
+    String DRAIN = "drain";
+
     /**
      * What to record about an input. Nothing of the answer is valid before its events are committed, {@code live}
      * included.
@@ -30,6 +33,15 @@ public interface Core {
 
     /** When to send the next {@link Input.Tick}; absent when nothing is due. */
     Optional<Instant> dueAt(Durable durable, Live live);
+
+    /** When an owner must be awake at the latest, if nothing else wakes one; part of {@link #dueAt}. */
+    Optional<Instant> wakeAt(Durable durable, Live live);
+
+    /** Whether the process takes lines and has nothing to do. */
+    boolean idle(Durable durable, Live live);
+
+    /** Whether something accepted was read and is named by no event yet, or was given back. */
+    boolean waits(Durable durable, Live live);
 
     /** Nothing runs, nothing is unread and nothing is due within a minute: the owner may go (DESIGN: asleep). */
     boolean sleepable(Durable durable, Live live, Instant now);

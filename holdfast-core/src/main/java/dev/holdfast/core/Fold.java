@@ -24,10 +24,55 @@ final class Fold {
             case Event.SessionOpened e -> {
                 d.seed = e.seed();
                 d.harness = e.harness();
+                d.usedAt = e.at();
             }
             case Event.PhaseChanged e -> phaseChanged(d, e);
-            case Event.ArrivalDone e -> d.name(e.number());
+            case Event.ArrivalDone e -> arrivalDone(d, e);
+            case Event.FinishAsked e -> {
+                d.name(e.number());
+                d.finishing = Optional.of(new Finish(e.number(), e.reason()));
+            }
             case Event.MessageEnded e -> messageEnded(d, e);
+            case Event.QuestionAsked e -> {
+                var questions = new ArrayList<>(d.questions);
+                questions.add(new Question(e.id(), e.deadline(), e.after()));
+                d.questions = questions;
+            }
+            case Event.QuestionAnswered e -> {
+                d.name(e.number());
+                d.questions = without(d.questions, e.id());
+            }
+            case Event.QuestionWithdrawn e -> d.questions = without(d.questions, e.id());
+            case Event.MemoryDropped e -> {
+                d.forgotten = e.through();
+                d.nativeSession = Optional.empty();
+                d.marks = List.of();
+            }
+            case Event.ContinuationQueued e -> d.continueAfter = OptionalLong.of(e.after());
+            case Event.FeedOpened e -> d.reading = new Reading(e.feed(), true, d.reading.inHand());
+            case Event.MessagesTaken e -> messagesTaken(d, e);
+            case Event.MessagesReturned e -> messagesReturned(d, e);
+            case Event.MessagesReleased e -> {
+                d.name(e.number());
+                var held = new ArrayList<>(d.released);
+                for (Taken m : e.messages()) {
+                    takeOut(d, m);
+                    held.add(m);
+                }
+                d.released = held;
+            }
+            case Event.MessagesRestored e -> {
+                var held = new ArrayList<>(d.released);
+                held.removeAll(e.messages());
+                d.released = held;
+                var front = new ArrayList<>(e.messages());
+                front.addAll(d.front);
+                d.front = front;
+            }
+            case Event.FeedEnded e -> {
+                d.reading = new Reading(e.feed(), false, d.reading.inHand());
+                d.lastEnd = e.cause().name();
+            }
             case Event.TurnOpened e -> turnOpened(d, e);
             case Event.SteerPlanned e -> steerPlanned(d, e);
             case Event.SteerLanded e -> steerLanded(d, e);
@@ -67,18 +112,72 @@ final class Fold {
         if (e.trigger() == Phase.Trigger.RESUME) {
             d.failures = 0;
             d.restartAt = Optional.empty();
+            d.continuations = 0;
             e.deadline().ifPresent(by -> d.turn = d.turn.map(t -> t.deadline(by)));
         }
+        d.drainBy = e.trigger() == Phase.Trigger.DRAIN ? e.deadline() : Optional.empty();
         if (d.phase == Phase.CLOSED) {
             d.restartAt = Optional.empty();
+            d.continueAfter = OptionalLong.empty();
             d.lastEnd = "CLOSED";
         }
     }
 
+    private static void arrivalDone(Durable.Draft d, Event.ArrivalDone e) {
+        if (e.kind().counted()) {
+            d.nameOrdinary(e.number(), e.bytes());
+        } else {
+            d.name(e.number());
+        }
+    }
+
     private static void messageEnded(Durable.Draft d, Event.MessageEnded e) {
-        if (!removeFromFront(d, e.message())) {
+        var held = new ArrayList<>(d.reading.inHand());
+        var released = new ArrayList<>(d.released);
+        if (held.remove(e.message())) {
+            d.reading = new Reading(d.reading.feed(), d.reading.open(), held);
+        } else if (released.remove(e.message())) {
+            d.released = released;
+        } else if (!removeFromFront(d, e.message())) {
             d.nameOrdinary(e.message());
         }
+    }
+
+    private static List<Question> without(List<Question> questions, String id) {
+        return questions.stream().filter(q -> !q.id().equals(id)).toList();
+    }
+
+    private static void messagesTaken(Durable.Draft d, Event.MessagesTaken e) {
+        var held = new ArrayList<>(d.reading.inHand());
+        for (Taken m : e.messages()) {
+            takeOut(d, m);
+            if (m.kind().speaks()) {
+                held.add(m);
+                d.consumed++;
+            }
+        }
+        d.reading = new Reading(d.reading.feed(), d.reading.open(), held);
+    }
+
+    private static void takeOut(Durable.Draft d, Taken m) {
+        if (removeFromFront(d, m)) {
+            return;
+        }
+        if (m.kind().counted()) {
+            d.nameOrdinary(m);
+        } else {
+            d.name(m.number());
+        }
+    }
+
+    private static void messagesReturned(Durable.Draft d, Event.MessagesReturned e) {
+        var held = new ArrayList<>(d.reading.inHand());
+        held.removeAll(e.messages());
+        var front = new ArrayList<>(e.messages());
+        front.addAll(d.front);
+        d.front = front;
+        d.consumed -= e.messages().size();
+        d.reading = new Reading(d.reading.feed(), d.reading.open(), held);
     }
 
     private static boolean removeFromFront(Durable.Draft d, Taken message) {
@@ -100,9 +199,18 @@ final class Fold {
             }
         }
         d.consumed += e.messages().size();
+        d.usedAt = e.at();
+        switch (e.kind()) {
+            case AFTER_LIMIT -> {
+                d.continueAfter = OptionalLong.empty();
+                d.continuations++;
+            }
+            case MESSAGE -> d.continuations = 0;
+            case STEER, CONTINUATION, INTERNAL -> {}
+        }
         d.lastTurn = e.turn();
         d.ids++;
-        var line = new Told(e.delivery(), Told.Kind.MESSAGE, e.messages(), false);
+        var line = new Told(e.delivery(), e.kind(), e.messages(), false);
         d.turn = Optional.of(new Turn(
                 e.turn(),
                 stage,
@@ -193,7 +301,7 @@ final class Fold {
             d.failures = 0;
             d.restartAt = Optional.empty();
         }
-        if (e.outcome() == Outcome.ANSWERED) {
+        if (e.outcome() == Outcome.ANSWERED && e.kind() != Told.Kind.INTERNAL) {
             d.lastWords = shortened(e.text());
         }
         if (!turn.inFlight()) {
@@ -229,7 +337,7 @@ final class Fold {
             d.name(e.number());
         }
         d.turn = Optional.of(turn.stage(TurnStage.TABLE.next(turn.stage(), TurnStage.Trigger.END_ASKED))
-                .ending(e.why(), e.number() > 0));
+                .ending(e.why(), e.cancelled()));
     }
 
     /** MB-05: what was in flight is in flight again, for the new incarnation. */

@@ -113,10 +113,12 @@ final class CoreChecks {
                         .count())
                 .as("steers not acknowledged (TN-13)")
                 .isLessThanOrEqualTo(1);
-        assertThat(turn.messages()).as("messages of a turn").isNotEmpty();
-        assertThat(durable.front())
+        if (turn.original().kind() == Told.Kind.MESSAGE) {
+            assertThat(turn.messages()).as("messages of a turn").isNotEmpty();
+        }
+        assertThat(turn.messages())
                 .as("messages of the turn are not at the front as well")
-                .doesNotContainAnyElementsOf(turn.messages());
+                .noneMatch(durable.front()::contains);
     }
 
     /** P4: whoever waits is woken by an answer that must come, or by something due. */

@@ -33,6 +33,7 @@ final class CoreDriver {
     private final List<Header> store = new ArrayList<>();
     private final List<Event> journal = new ArrayList<>();
     private long given;
+    private final Settings settings;
     private long epoch = 1;
     private Durable durable = Durable.empty();
     private Live live = Live.none();
@@ -41,9 +42,14 @@ final class CoreDriver {
 
     /** A session whose owner has just woken for the first time. */
     CoreDriver(Limits limits) {
+        this(limits, Settings.standard());
+    }
+
+    CoreDriver(Limits limits, Settings settings) {
+        this.settings = settings;
         core = Core.standard(limits);
         checks = new CoreChecks(core);
-        take(new Input.Awake(SEED, "scripted", epoch));
+        take(new Input.Awake(SEED, "scripted", epoch, settings));
     }
 
     // ---- what is there --------------------------------------------------------------------------------------------
@@ -137,18 +143,26 @@ final class CoreDriver {
 
     /** A sender's delivery is committed; the owner has not read it yet. */
     long accept(ArrivalKind kind) {
-        return accept(kind, OptionalLong.empty(), OptionalLong.empty(), "");
+        return accept(kind, Header.Wish.none());
     }
 
     long acceptCancelOfTurn(long turn) {
-        return accept(ArrivalKind.CANCEL, OptionalLong.of(turn), OptionalLong.empty(), "");
+        return accept(ArrivalKind.CANCEL, wish("", OptionalLong.of(turn), OptionalLong.empty(), ""));
     }
 
     long acceptCancelOfMessage(long number) {
-        return accept(ArrivalKind.CANCEL, OptionalLong.empty(), OptionalLong.of(number), "");
+        return accept(ArrivalKind.CANCEL, wish("", OptionalLong.empty(), OptionalLong.of(number), ""));
     }
 
-    private long accept(ArrivalKind kind, OptionalLong turn, OptionalLong message, String note) {
+    static Header.Wish wish(String sender, OptionalLong turn, OptionalLong message, String note) {
+        return new Header.Wish(sender, false, turn, message, OptionalLong.empty(), "", note, Optional.empty());
+    }
+
+    static Header.Wish note(String note) {
+        return wish("", OptionalLong.empty(), OptionalLong.empty(), note);
+    }
+
+    long accept(ArrivalKind kind, Header.Wish wish) {
         long number = store.size() + 1L;
         boolean urgent = kind.urgent();
         var bound = urgent && durable.turn().isPresent()
@@ -161,9 +175,13 @@ final class CoreDriver {
                 10 * number,
                 bound,
                 urgent ? durable.takenThrough() : 0,
-                turn,
-                message,
-                note));
+                wish));
+        return number;
+    }
+
+    long arrive(ArrivalKind kind, Header.Wish wish) {
+        long number = accept(kind, wish);
+        read();
         return number;
     }
 
@@ -222,7 +240,7 @@ final class CoreDriver {
     }
 
     long close(String why) {
-        long number = accept(ArrivalKind.CLOSE, OptionalLong.empty(), OptionalLong.empty(), why);
+        long number = accept(ArrivalKind.CLOSE, note(why));
         read();
         return number;
     }
@@ -358,7 +376,7 @@ final class CoreDriver {
         live = Live.none();
         epoch++;
         checks.newOwner();
-        take(new Input.Awake("ffffffffffffffffffffffffffffffff", "scripted", epoch));
+        take(new Input.Awake("ffffffffffffffffffffffffffffffff", "scripted", epoch, settings));
         given = durable.takenThrough();
         read();
     }

@@ -72,7 +72,7 @@ final class World {
     /** An empty session whose owner has just woken, and how often each thing may happen. */
     static World begin(Map<Happening, Integer> budget) {
         var world = new World(budget);
-        world.decide(new Input.Awake(CoreDriver.SEED, "model", 1));
+        world.decide(new Input.Awake(CoreDriver.SEED, "model", 1, Settings.standard()));
         return world;
     }
 
@@ -260,9 +260,7 @@ final class World {
                         ? durable.turn().map(t -> OptionalLong.of(t.number())).orElse(OptionalLong.empty())
                         : OptionalLong.empty(),
                 urgent ? durable.takenThrough() : 0,
-                OptionalLong.empty(),
-                OptionalLong.empty(),
-                "");
+                Header.Wish.none());
         store = plus(store, header);
     }
 
@@ -349,7 +347,7 @@ final class World {
         live = Live.none();
         started = Set.of();
         read = durable.takenThrough();
-        decide(new Input.Awake(CoreDriver.SEED, "model", epoch));
+        decide(new Input.Awake(CoreDriver.SEED, "model", epoch, Settings.standard()));
         var urgent = store.stream()
                 .filter(h -> h.kind().urgent() && h.number() > durable.takenThrough())
                 .toList();

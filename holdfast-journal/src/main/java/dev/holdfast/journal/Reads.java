@@ -37,7 +37,7 @@ final class Reads {
     private static final String SUMMARY =
             "SELECT s.name, s.admission, s.admission_reason, s.ordinary - h.ordinary_done, s.last_arrival, h.seq,"
                     + " h.epoch, h.node, h.open_turn, h.due_at, h.phase, h.phase_reason, h.turn_since, h.cost_micros,"
-                    + " h.last_words FROM session s JOIN journal_head h ON h.sid = s.sid WHERE s.admission < 3";
+                    + " h.last_words, h.taken_through FROM session s JOIN journal_head h ON h.sid = s.sid WHERE s.admission < 3";
 
     static final String EVENTS =
             "SELECT " + EventRow.COLUMNS + " FROM journal WHERE sid = ? AND seq > ? ORDER BY seq LIMIT ?";
@@ -206,6 +206,7 @@ final class Reads {
                 row.getInt(2) == Head.OPEN,
                 row.getString(3),
                 row.getLong(4),
+                row.getLong(16),
                 row.getLong(5),
                 row.getLong(6),
                 row.getLong(7),

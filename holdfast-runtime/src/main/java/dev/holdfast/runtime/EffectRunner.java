@@ -1,9 +1,11 @@
 package dev.holdfast.runtime;
 
 import dev.holdfast.Attachment;
+import dev.holdfast.DeliveryId;
 import dev.holdfast.Harness;
 import dev.holdfast.KnowledgeQuestion;
 import dev.holdfast.Launch;
+import dev.holdfast.Line;
 import dev.holdfast.Report;
 import dev.holdfast.SessionName;
 import dev.holdfast.StartPlan;
@@ -14,6 +16,7 @@ import dev.holdfast.ToolCall;
 import dev.holdfast.ToolEffects;
 import dev.holdfast.core.Effect;
 import dev.holdfast.core.Input;
+import dev.holdfast.core.Told;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -57,6 +60,15 @@ final class EffectRunner {
         void offer(Input input);
 
         void text(String fragment);
+
+        /** The words of an internal request (MB-16). */
+        String internal(DeliveryId id);
+
+        /** What the session's boundary says of a message (MB-10). */
+        boolean rejects(String text);
+
+        /** Whether this host may still act for the session (P3). */
+        boolean holds();
 
         /** Runs a step on the owner, after what is being done now. */
         void later(Runnable step);
@@ -117,6 +129,13 @@ final class EffectRunner {
     }
 
     private void start(Effect effect) {
+        if (!outlet.holds() && !(effect instanceof Effect.StopAgent)) {
+            LOG.warn(
+                    "session {}: {} is not begun, the ownership is lost",
+                    session,
+                    effect.key().kind());
+            return; // the next append says so, and everything ends
+        }
         switch (effect) {
             case Effect.HoldSlot e ->
                 slots.request(
@@ -130,6 +149,7 @@ final class EffectRunner {
             case Effect.RunCall e -> call(e);
             case Effect.AnswerCall e -> answer(e);
             case Effect.StopAgent e -> attachment.ifPresent(a -> a.stop(e.mode()));
+            case Effect.Judge e -> judge(e);
         }
     }
 
@@ -144,6 +164,7 @@ final class EffectRunner {
             case Effect.Interrupt ignored -> {} // answered, or over
             case Effect.AnswerCall ignored -> {} // given
             case Effect.StopAgent ignored -> {} // ended
+            case Effect.Judge ignored -> {} // judged, or its incarnation is over
         }
     }
 
@@ -193,11 +214,27 @@ final class EffectRunner {
     }
 
     private void tell(Effect.Tell e) {
+        if (e.told().kind() == Told.Kind.INTERNAL) {
+            var words =
+                    new Line(e.told().id(), List.of(), outlet.internal(e.told().id()), false);
+            attachment.ifPresent(a -> a.tell(words));
+            return;
+        }
         then(
                 "read the messages of turn " + e.turn(),
                 e,
                 transcript.line(session, e.turn(), e.told(), e.retellFrom()),
                 line -> attachment.ifPresent(a -> a.tell(line)));
+    }
+
+    /** Asks the session's boundary whether the next message is for this process (MB-10). */
+    private void judge(Effect.Judge e) {
+        then(
+                "read message " + e.number(),
+                e,
+                transcript.text(session, e.number()),
+                text -> outlet.offer(
+                        new Input.Judged(e.key().epoch(), e.key().incarnation(), e.number(), outlet.rejects(text))));
     }
 
     private <T> void then(String what, Effect effect, CompletionStage<T> stage, Consumer<T> step) {

@@ -1,12 +1,23 @@
 package dev.holdfast.runtime;
 
 import dev.holdfast.Agent;
+import dev.holdfast.Author;
+import dev.holdfast.ChatMessages;
+import dev.holdfast.Drained;
 import dev.holdfast.HoldfastException;
+import dev.holdfast.Inbox;
 import dev.holdfast.Journal;
+import dev.holdfast.Mailbox;
 import dev.holdfast.Node;
+import dev.holdfast.Payload;
+import dev.holdfast.Receipt;
 import dev.holdfast.Session;
 import dev.holdfast.SessionName;
+import dev.holdfast.SessionPolicy;
 import dev.holdfast.SessionSummary;
+import dev.holdfast.core.Core;
+import dev.holdfast.core.Settings.Taker;
+import dev.holdfast.runtime.HeldSession.Taking;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HexFormat;
@@ -18,6 +29,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +51,7 @@ public final class Holdfast implements AutoCloseable {
 
     private final Parts parts;
     private final Map<SessionName, HeldSession> sessions = new ConcurrentHashMap<>();
+    private final Map<SessionName, HeldSession> mail = new ConcurrentHashMap<>();
     private volatile boolean closed;
     private volatile Optional<Surroundings.Alarm> sweep = Optional.empty();
 
@@ -98,37 +111,183 @@ public final class Holdfast implements AutoCloseable {
 
     /** As {@link #session(String, Agent)}. */
     public Session session(SessionName name, Agent agent) {
-        return Blocking.await("opening session " + name, sessionAsync(name, agent));
+        return session(name, agent, SessionPolicy.standard());
+    }
+
+    /** As {@link #session(String, Agent)}, with a policy for its mail. */
+    public Session session(SessionName name, Agent agent, SessionPolicy policy) {
+        return Blocking.await("opening session " + name, sessionAsync(name, agent, policy));
     }
 
     /** As {@link #session(String, Agent)}, without blocking. */
     public CompletionStage<Session> sessionAsync(SessionName name, Agent agent) {
+        return sessionAsync(name, agent, SessionPolicy.standard());
+    }
+
+    /** As {@link #session(SessionName, Agent, SessionPolicy)}, without blocking. */
+    public CompletionStage<Session> sessionAsync(SessionName name, Agent agent, SessionPolicy policy) {
+        var taking = Taking.agent(agent.harness(), Tools.of(agent.tools()), policy);
+        return taken(name, taking)
+                .thenCompose(session -> parts.journal()
+                        .session(name)
+                        .thenComposeAsync(
+                                summary -> takeUp(session, summary),
+                                parts.options().surroundings().executor()));
+    }
+
+    /** Those taken up here, by an agent or a reader. */
+    public Optional<Session> open(SessionName name) {
+        return Optional.ofNullable(sessions.get(name));
+    }
+
+    /**
+     * A session that nobody here takes the mail of: for sending, closing, draining and watching it. When it is taken up
+     * here, that session is given.
+     *
+     * @throws HoldfastException when it was never opened
+     */
+    public Session mail(SessionName name) {
+        var known = Optional.ofNullable(sessions.get(name)).or(() -> Optional.ofNullable(mail.get(name)));
+        if (known.isPresent()) {
+            return known.get();
+        }
+        if (Blocking.await("looking for session " + name, parts.journal().session(name))
+                .isEmpty()) {
+            throw new HoldfastException("there is no session '" + name + "': open it first");
+        }
+        return mail.computeIfAbsent(name, n -> new HeldSession(n, Taking.without(Taker.NOBODY), parts));
+    }
+
+    /** Opens a session without an agent and reads it (IN-04). Fails when it is read already (CH-09). */
+    public CompletionStage<Inbox> inbox(SessionName name) {
+        return reading(name, "inbox").thenApply(r -> new InboxReader(r.session(), r.reading()));
+    }
+
+    /** Opens a session without an agent as a chat. Fails when it is read already (CH-09). */
+    public CompletionStage<ChatMessages> chat(SessionName name) {
+        return reading(name, "chat").thenApply(r -> new ChatReader(r.session(), r.reading()));
+    }
+
+    /** Opens a session without an agent as a mailbox; it gives nothing before its first feed. Fails as {@link #inbox}. */
+    public CompletionStage<Mailbox> mailbox(SessionName name) {
+        return unopened(name, "mailbox")
+                .thenApply(r -> new MailboxReader(
+                        r.session(), r.reading(), parts.options().surroundings()));
+    }
+
+    private record Opened(HeldSession session, Reading reading) {}
+
+    private CompletionStage<Opened> reading(SessionName name, String surface) {
+        return unopened(name, surface).thenCompose(r -> r.reading().open().thenApply(opened -> r));
+    }
+
+    private CompletionStage<Opened> unopened(SessionName name, String surface) {
+        return taken(name, Taking.without(Taker.READER)).thenApply(session -> {
+            var reading = new Reading(session, surface);
+            session.read(reading);
+            return new Opened(session, reading);
+        });
+    }
+
+    /** The one session object of this host that takes the mail; one that only watched is let go first. */
+    private CompletionStage<HeldSession> taken(SessionName name, Taking taking) {
         if (closed) {
             return CompletableFuture.failedFuture(new HoldfastException("this host is closed"));
         }
-        var tools = Tools.of(agent.tools());
         return parts.journal()
                 .open(name, parts.options().unread())
-                .thenCompose(created -> parts.journal().session(name))
                 .thenComposeAsync(
-                        summary -> {
-                            var session = sessions.computeIfAbsent(name, n -> new HeldSession(n, agent, tools, parts));
-                            if (closed) {
-                                return session.leave().thenApply(gone -> {
-                                    throw new HoldfastException("this host is closed");
-                                });
-                            }
-                            return takeUp(session, summary);
-                        },
-                        parts.options().surroundings().executor());
+                        created -> Optional.ofNullable(mail.remove(name))
+                                .map(HeldSession::leave)
+                                .orElseGet(() -> CompletableFuture.completedFuture(null)),
+                        parts.options().surroundings().executor())
+                .thenCompose(left -> unread(name, taking))
+                .thenCompose(left -> {
+                    var session = sessions.computeIfAbsent(name, n -> new HeldSession(n, taking, parts));
+                    return closed
+                            ? session.leave().thenApply(gone -> {
+                                throw new HoldfastException("this host is closed");
+                            })
+                            : CompletableFuture.completedFuture(session);
+                });
     }
 
-    private static CompletionStage<Session> takeUp(HeldSession session, Optional<SessionSummary> known) {
+    /** A session whose reading is over may be taken up by an agent, and the other way round once it is let go. */
+    private CompletionStage<?> unread(SessionName name, Taking taking) {
+        var before = sessions.get(name);
+        if (before == null || before.taker() == taking.taker()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        if (before.taker() == Taker.AGENT || before.isRead()) {
+            throw new HoldfastException("session " + name + " is taken up here by "
+                    + (before.taker() == Taker.AGENT ? "an agent" : "a reader")
+                    + " already: let it go first, with close of the reader or release of the session");
+        }
+        sessions.remove(name, before);
+        return before.leave();
+    }
+
+    /**
+     * Lets the session go, so that another host may take it up (IN-18): drains it, then gives it back. Mail is accepted
+     * all the while.
+     *
+     * @param within how long an open turn may still run; it goes on with the next owner
+     */
+    public CompletionStage<Drained> release(SessionName name, Duration within) {
+        var session = Optional.ofNullable(sessions.get(name))
+                .orElseThrow(() -> new HoldfastException("session " + name + " is not taken up here"));
+        return session.drain(within)
+                .thenCompose(drained -> session.leave().thenApply(gone -> {
+                    sessions.remove(name, session);
+                    return drained;
+                }));
+    }
+
+    /** Everything of a session as one document (MB-22): versioned, checksummed, whole. Best made of a drained session. */
+    public CompletionStage<byte[]> exportSession(SessionName name) {
+        return parts.journal().image(name).thenApply(SessionDocument::write);
+    }
+
+    /**
+     * Takes in an exported session under a free name (MB-22).
+     *
+     * @throws HoldfastException when the document is damaged, newer than this version, or the name is taken: nothing was
+     *     stored
+     */
+    public CompletionStage<Void> importSession(byte[] document, SessionName name) {
+        return parts.journal().restore(SessionDocument.read(document, name)).thenApply(stored -> {
+            if (!stored) {
+                throw new HoldfastException(
+                        "a session '" + name + "' exists or existed here: import it under another name");
+            }
+            return null;
+        });
+    }
+
+    /**
+     * Accepts what came to an address (IN-01). The session need not be taken up here.
+     *
+     * @return a receipt; {@link Receipt.Released} when nobody has the address
+     */
+    public CompletionStage<Receipt> deliver(String address, Payload payload, Author author, Optional<String> key) {
+        return parts.journal()
+                .address(address)
+                .thenCompose(known -> known.isEmpty()
+                        ? CompletableFuture.completedFuture(new Receipt.Released(address))
+                        : parts.journal()
+                                .accept(parts.envelope()
+                                        .payload(known.get().session(), payload, author, key, Optional.of(address))));
+    }
+
+    private CompletionStage<Session> takeUp(HeldSession session, Optional<SessionSummary> known) {
         if (known.isEmpty()) {
             return CompletableFuture.completedFuture(session);
         }
         var summary = known.get();
-        if (summary.summary().phase().equals("PARKED")) {
+        var phase = summary.summary().phase();
+        boolean drained =
+                phase.equals("PAUSED") && summary.summary().phaseReason().startsWith(Core.DRAIN);
+        if (phase.equals("PARKED") || drained) {
             return session.resume().thenApply(receipt -> session);
         }
         if (summary.unread() > 0
@@ -140,7 +299,8 @@ public final class Holdfast implements AutoCloseable {
     }
 
     private void signal(SessionName name) {
-        Optional.ofNullable(sessions.get(name)).ifPresent(HeldSession::signal);
+        Optional.ofNullable(sessions.get(name)).ifPresent(HeldSession::arrived);
+        Optional.ofNullable(mail.get(name)).ifPresent(HeldSession::arrived);
     }
 
     /** Finds what no signal announced: each second, level-triggered (IN-21). */
@@ -159,6 +319,8 @@ public final class Holdfast implements AutoCloseable {
                     LOG.warn("the journal cannot be asked for ready sessions", failure);
                 } else {
                     names.forEach(this::sweep);
+                    sessions.values().forEach(HeldSession::poll);
+                    mail.values().forEach(HeldSession::poll);
                 }
             } finally {
                 if (!closed) {
@@ -184,7 +346,9 @@ public final class Holdfast implements AutoCloseable {
         }
         closed = true;
         sweep.ifPresent(Surroundings.Alarm::cancel);
-        var leaving = sessions.values().stream().map(HeldSession::leave).toArray(CompletableFuture[]::new);
+        var leaving = Stream.concat(sessions.values().stream(), mail.values().stream())
+                .map(HeldSession::leave)
+                .toArray(CompletableFuture[]::new);
         try {
             CompletableFuture.allOf(leaving).get(parts.options().stopWait().toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {

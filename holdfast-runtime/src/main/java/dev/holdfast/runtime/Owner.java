@@ -3,6 +3,7 @@ package dev.holdfast.runtime;
 import dev.holdfast.Arrival;
 import dev.holdfast.Batch;
 import dev.holdfast.Claim;
+import dev.holdfast.DeliveryId;
 import dev.holdfast.EventRecord;
 import dev.holdfast.Journal;
 import dev.holdfast.JournalException;
@@ -10,13 +11,13 @@ import dev.holdfast.JournalReader.Selection;
 import dev.holdfast.SessionName;
 import dev.holdfast.SnapshotRecord;
 import dev.holdfast.StoredEvent;
-import dev.holdfast.core.AgentStage;
 import dev.holdfast.core.Core;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Event;
 import dev.holdfast.core.Input;
 import dev.holdfast.core.Live;
 import dev.holdfast.core.Phase;
+import dev.holdfast.core.Settings;
 import dev.holdfast.core.Turn;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Queue;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -43,6 +45,7 @@ final class Owner {
     private static final int ARRIVALS_PAGE = 1_000;
     private static final long SNAPSHOT_BYTES = 1 << 20;
     private static final int REASON_MAX = 500;
+    private static final String SETTLED = Event.TurnSettled.class.getSimpleName();
 
     private final SessionName session;
     private final Claim claim;
@@ -58,14 +61,21 @@ final class Owner {
     private final Queue<Runnable> inbox = new ConcurrentLinkedQueue<>();
     private final AtomicInteger pending = new AtomicInteger();
 
-    private final List<Input> inputs = new ArrayList<>();
+    private final ArrayList<Input> inputs = new ArrayList<>();
+    /** Those behind the append that is under way: decided again when it is refused as behind. */
+    private List<Input> deciding = List.of();
+
     private Durable durable = Durable.empty();
     private Live live = Live.none();
     private long seq;
     private boolean appending;
     private boolean reading;
     private boolean readAgain;
+    private final TreeSet<Long> announced = new TreeSet<>();
     private long readThrough;
+    /** Every urgent arrival up to here was decided on. */
+    private long urgentThrough;
+
     private boolean over;
     private int eventsSinceSnapshot;
     private long bytesSinceSnapshot;
@@ -84,6 +94,15 @@ final class Owner {
 
         /** Nothing is left to do; true when the owner was let go, false when something came in. */
         boolean mayRest(Owner owner);
+
+        /** Urgent arrivals were read and are not acted on yet (IN-06). */
+        void announce(List<Arrival> urgent);
+
+        /** The words of an internal request (MB-16). */
+        String internal(DeliveryId id);
+
+        /** What the session's boundary says of a message (MB-10). */
+        boolean rejects(String text);
 
         /** The ownership is lost or the store failed; the owner does nothing more. */
         void over(Owner owner, String why, Optional<Throwable> cause);
@@ -116,11 +135,11 @@ final class Owner {
     }
 
     /** Folds what the claim recovered, then begins as any owner begins. Called once, before anything is offered. */
-    void wake(String harness) {
+    void wake(String harness, Settings settings) {
         later(() -> {
             recover();
             var seed = HexFormat.of().formatHex(surroundings.random(16));
-            inputs.add(new Input.Awake(seed, harness, claim.epoch()));
+            inputs.add(new Input.Awake(seed, harness, claim.epoch(), settings));
             readUrgent();
         });
     }
@@ -203,6 +222,21 @@ final class Owner {
                 }));
     }
 
+    /** IN-13: an urgent arrival came first; it is read, and what was decided is decided again behind it. */
+    private void behind() {
+        journal.arrivals(session, urgentThrough, ARRIVALS_PAGE, Selection.URGENT_HEADERS)
+                .whenComplete((page, failure) -> later(() -> {
+                    if (failed("read urgent arrivals", failure)) {
+                        return;
+                    }
+                    announce(page);
+                    appending = false;
+                    inputs.addAll(0, deciding);
+                    inputs.addFirst(new Input.Arrived(
+                            page.stream().map(envelope::header).toList(), 0));
+                }));
+    }
+
     private void readArrivals() {
         if (reading) {
             readAgain = true;
@@ -228,7 +262,19 @@ final class Owner {
     }
 
     private void arrived(List<Arrival> page, long through) {
+        announce(page);
         inputs.add(new Input.Arrived(page.stream().map(envelope::header).toList(), through));
+    }
+
+    /** Each once by this owner, in order, before it can be acted on. */
+    private void announce(List<Arrival> page) {
+        var urgent = page.stream()
+                .filter(a -> a.kind().urgent() && !durable.named(a.number()) && announced.add(a.number()))
+                .toList();
+        announced.headSet(durable.takenThrough(), true).clear();
+        if (!urgent.isEmpty()) {
+            audience.announce(urgent);
+        }
     }
 
     private boolean failed(String what, @Nullable Throwable failure) {
@@ -248,24 +294,39 @@ final class Owner {
         var state = durable;
         var next = live;
         var events = new ArrayList<Event>();
-        for (Input input : inputs) {
+        boolean nothing = inputs.isEmpty();
+        var decided = new ArrayList<Input>();
+        while (!inputs.isEmpty()) {
+            var input = inputs.removeFirst();
+            decided.add(input);
+            if (input instanceof Input.Arrived a && !a.headers().isEmpty()) {
+                urgentThrough = Math.max(urgentThrough, a.headers().getLast().number());
+            }
             var decision = core.decide(state, next, input, surroundings.now());
             for (Event event : decision.events()) {
                 state = core.apply(state, event);
                 events.add(event);
             }
+            boolean interrupts = next.interrupt() == Live.InterruptWindow.CLOSED
+                    && decision.live().interrupt() == Live.InterruptWindow.WRITTEN;
             next = decision.live();
+            if (interrupts) {
+                break; // it is written once this is committed, and what comes after is decided on that
+            }
         }
-        boolean nothing = inputs.isEmpty();
-        inputs.clear();
         if (!events.isEmpty()) {
+            deciding = decided;
             append(events, state, next);
         } else {
             if (!nothing) {
                 live = next;
                 follow();
             }
-            rest();
+            if (inputs.isEmpty()) {
+                rest();
+            } else {
+                decide();
+            }
         }
     }
 
@@ -287,23 +348,20 @@ final class Owner {
     }
 
     private Batch batch(List<EventRecord> records, Durable state, Live next, Optional<SnapshotRecord> snapshot) {
-        boolean quiet = state.turn().isEmpty() && !waits(state, next);
-        Optional<Instant> due = state.phase() == Phase.OPEN ? state.restartAt() : Optional.empty();
-        var admission = state.phase() == Phase.CLOSED && durable.phase() != Phase.CLOSED
-                ? Optional.of(new Batch.Admission(false, "the session is closed: " + state.phaseReason()))
-                : Optional.<Batch.Admission>empty();
+        boolean quiet = state.turn().isEmpty() && state.continueAfter().isEmpty() && !core.waits(state, next);
+        boolean settles = records.stream().anyMatch(r -> r.type().equals(SETTLED));
         return new Batch(
                 UUID.nameUUIDFromBytes(surroundings.random(16)),
                 seq,
                 records,
-                admission,
+                admission(state),
                 state.takenThrough(),
                 state.ordinaryDone(),
                 state.ordinaryDoneBytes(),
                 quiet ? OptionalLong.of(Math.max(next.seenThrough(), state.takenThrough())) : OptionalLong.empty(),
-                due,
+                core.wakeAt(state, next),
                 state.turn().map(t -> OptionalLong.of(t.number())).orElse(OptionalLong.empty()),
-                OptionalLong.empty(),
+                settles ? OptionalLong.of(Math.max(urgentThrough, state.takenThrough())) : OptionalLong.empty(),
                 new Batch.Summary(
                         state.phase().name(),
                         shortened(state.phaseReason()),
@@ -313,10 +371,15 @@ final class Owner {
                 snapshot);
     }
 
-    private static boolean waits(Durable state, Live live) {
-        return !state.front().isEmpty()
-                || live.waiting().tailMap(state.takenThrough(), false).keySet().stream()
-                        .anyMatch(n -> !state.named(n));
+    /** Whether senders are let in, when that changes now (MB-07). */
+    private Optional<Batch.Admission> admission(Durable state) {
+        boolean shuts = state.phase() == Phase.CLOSED && durable.phase() != Phase.CLOSED;
+        if (shuts) {
+            return Optional.of(new Batch.Admission(false, "the session is closed: " + state.phaseReason()));
+        }
+        return state.finishing()
+                .filter(f -> durable.finishing().isEmpty())
+                .map(f -> new Batch.Admission(false, "the session is being finished: " + f.reason()));
     }
 
     private static String shortened(String reason) {
@@ -336,6 +399,7 @@ final class Owner {
         switch (answer) {
             case Claim.Appended.Committed c -> {
                 seq = c.seq();
+                deciding = List.of();
                 durable = state;
                 live = next;
                 audience.committed(events, durable, live);
@@ -343,7 +407,10 @@ final class Owner {
             }
             case Claim.Appended.Fenced f ->
                 stop("another owner has taken the session over (epoch " + f.newerEpoch() + ")", Optional.empty());
-            case Claim.Appended.Behind b -> stop("not built yet: behind " + b.urgentArrival(), Optional.empty());
+            case Claim.Appended.Behind ignored -> {
+                appending = true; // until it is read
+                behind();
+            }
             case null -> stop("the journal gave no answer to an append", Optional.empty());
         }
     }
@@ -351,7 +418,7 @@ final class Owner {
     /** Brings effects and alarm in step with the committed state. */
     private void follow() {
         runner.reconcile(core.effects(durable, live));
-        runner.idle(durable.turn().isEmpty() && !live.busy() && live.stage() == AgentStage.READY);
+        runner.idle(core.idle(durable, live));
         audience.moved(durable, live);
         var due = core.dueAt(durable, live);
         if (!due.equals(alarmAt)) {
@@ -399,6 +466,21 @@ final class Owner {
         @Override
         public void text(String fragment) {
             audience.text(durable.turn().map(Turn::number).orElse(0L), fragment);
+        }
+
+        @Override
+        public String internal(DeliveryId id) {
+            return audience.internal(id);
+        }
+
+        @Override
+        public boolean rejects(String text) {
+            return audience.rejects(text);
+        }
+
+        @Override
+        public boolean holds() {
+            return claim.holds();
         }
 
         @Override

@@ -12,7 +12,6 @@ import dev.holdfast.ArrivalKind;
 import dev.holdfast.Batch;
 import dev.holdfast.Claim;
 import dev.holdfast.Claim.Appended;
-import dev.holdfast.Delivery;
 import dev.holdfast.Journal;
 import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
@@ -377,23 +376,25 @@ public abstract class MoveConformance extends AddressConformance {
     @Tag("MB-22")
     public void image_whileTheSessionGoesOn_isOfOneMoment() {
         open(DESK);
+        int before = 8;
+        for (int i = 0; i < before; i++) {
+            accept(message("x".repeat(1_000_000))); // so that reading them takes longer than a commit
+        }
         Claim claim = claim();
         List<CompletionStage<SessionImage>> images = new ArrayList<>();
-        List<CompletionStage<?>> writes = new ArrayList<>();
-        for (int i = 0; i < 100; i++) {
-            Delivery sent = message("m" + i);
-            writes.add(journal.accept(sent));
-            writes.add(claim.append(BatchDraft.after(i, "e" + i).taken(i, 0, 0).batch()));
-            images.add(journal.image(DESK));
+        for (int i = 0; i < 60; i++) {
+            if (i % 6 == 0) {
+                images.add(journal.image(DESK));
+            }
+            accept(message("m" + i));
+            append(claim, BatchDraft.after(i, "e" + i).taken(i, 0, 0));
         }
-        writes.forEach(this::now);
         for (CompletionStage<SessionImage> stage : images) {
             SessionImage image = now(stage);
             assertThat(image.events()).hasSize((int) image.head().seq());
-            assertThat(image.arrivals())
-                    .hasSizeGreaterThanOrEqualTo((int) image.head().takenThrough());
-            assertThat(image.head().takenThrough())
-                    .isEqualTo(Math.max(0, image.head().seq() - 1));
+            assertThat(image.arrivals().size() - before - image.events().size())
+                    .as("an arrival, then an event, then an arrival and so on")
+                    .isBetween(0, 1);
         }
         assertThat(restored(image())).isTrue();
     }

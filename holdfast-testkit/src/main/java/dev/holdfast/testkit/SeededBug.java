@@ -88,6 +88,21 @@ public enum SeededBug {
             }
 
             @Override
+            public Optional<Instant> wakeAt(Durable durable, Live live) {
+                return sound.wakeAt(durable, live);
+            }
+
+            @Override
+            public boolean idle(Durable durable, Live live) {
+                return sound.idle(durable, live);
+            }
+
+            @Override
+            public boolean waits(Durable durable, Live live) {
+                return sound.waits(durable, live);
+            }
+
+            @Override
             public boolean sleepable(Durable durable, Live live, Instant now) {
                 return sound.sleepable(durable, live, now);
             }

@@ -286,6 +286,7 @@ final class SimulatedSession {
                 admission.open(),
                 admission.reason(),
                 unread(),
+                takenThrough,
                 arrivals.size(),
                 events.size(),
                 epoch,

@@ -155,7 +155,7 @@ final class HostUnderTest implements AutoCloseable {
         }
     }
 
-    private String tail() {
+    String tail() {
         var all = lines();
         var text = new StringBuilder();
         for (List<String> line : all.subList(Math.max(0, all.size() - 40), all.size())) {

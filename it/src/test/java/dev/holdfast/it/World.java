@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionTimeoutException;
 
 /** One conversation of one contender, over several lives of its host, each in a home of its own. */
 final class World implements AutoCloseable {
@@ -20,7 +21,9 @@ final class World implements AutoCloseable {
     private final Path data;
     private final Path home;
     private final Contender.Mind mind;
-    private final Set<String> gates = new HashSet<>();
+    /** The gates of the scripts: a gate may be come to only after a crash, so all are opened. */
+    private final Set<String> gates = new HashSet<>(Set.of("hit"));
+
     private final Promises promises;
     private HostUnderTest host;
 
@@ -137,10 +140,14 @@ final class World implements AutoCloseable {
 
     /** Waits until every message has its terminal record. */
     void awaitEnds() {
-        Awaitility.await("every message has its end")
-                .atMost(PATIENCE)
-                .pollInterval(Duration.ofMillis(50))
-                .until(promises::everythingEnded);
+        try {
+            Awaitility.await("every message has its end")
+                    .atMost(PATIENCE)
+                    .pollInterval(Duration.ofMillis(50))
+                    .until(promises::everythingEnded);
+        } catch (ConditionTimeoutException e) {
+            throw new AssertionError(e.getMessage() + host.tail(), e);
+        }
     }
 
     Promises promises() {

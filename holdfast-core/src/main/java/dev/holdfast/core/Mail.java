@@ -1,0 +1,489 @@
+package dev.holdfast.core;
+
+import dev.holdfast.ArrivalKind;
+import dev.holdfast.CloseReason;
+import dev.holdfast.Limits;
+import dev.holdfast.Outcome;
+import dev.holdfast.SessionPolicy;
+import dev.holdfast.StopMode;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/** What arrivals do: urgent ones ahead of the queue, the others in their place. */
+abstract sealed class Mail extends Turns permits Feeds {
+    Mail(Limits limits, Fold fold, Durable durable, Live live, Instant now) {
+        super(limits, fold, durable, live, now);
+    }
+
+    final void arrived(Input.Arrived input) {
+        var waiting = new TreeMap<>(live.waiting.tailMap(durable.takenThrough(), false));
+        for (Header h : input.headers()) {
+            if (!durable.named(h.number())) {
+                waiting.put(h.number(), h);
+            }
+        }
+        live.seenThrough = Math.max(live.seenThrough, input.through());
+        live.waiting = waiting;
+        for (Header h : List.copyOf(waiting.values())) {
+            boolean ahead = actsAhead(h.kind()) || h.kind() == ArrivalKind.RESET;
+            if (ahead && !durable.named(h.number())) {
+                urgent(h);
+            }
+        }
+        if (durable.phase() == Phase.CLOSED) {
+            endWaiting();
+        }
+    }
+
+    private void urgent(Header h) {
+        switch (h.kind()) {
+            case CANCEL -> cancel(h);
+            case SESSION_TIMEOUT -> timeOut(h);
+            case RESET, REPLACE -> interruptBound(h);
+            case CLOSE -> close(h);
+            case RESUME -> resume(h);
+            case EVICT -> evict(h);
+            case ANSWER -> answer(h);
+            case PAUSE -> pause(h);
+            case DRAIN -> drain(h);
+            case FINISH -> finish(h);
+            case WITHDRAW -> withdraw(h);
+            case RELEASE -> release(h);
+            case MESSAGE, STEER, CLEAR, COMPACT, AUTHORIZATION, TOOL_RUN ->
+                throw new IllegalStateException(h.kind() + " is not urgent");
+        }
+    }
+
+    final void done(Header h, String what) {
+        emit(new Event.ArrivalDone(h.number(), h.kind(), h.bytes(), what));
+    }
+
+    // ---- cancels --------------------------------------------------------------------------------------------------
+
+    /** IN-06: a cancel names a turn or a message; unnamed, it binds to what stood when it was accepted. */
+    private void cancel(Header h) {
+        if (h.wish().turn().isPresent()) {
+            cancelTurn(h, h.wish().turn().getAsLong());
+        } else if (h.wish().message().isPresent()) {
+            cancelMessage(h, h.wish().message().getAsLong());
+        } else if (h.boundTurn().isPresent()) {
+            cancelTurn(h, h.boundTurn().getAsLong());
+        } else {
+            cancelNext(h);
+        }
+    }
+
+    private void cancelTurn(Header h, long target) {
+        endTurnFor(h, open(target), "turn " + target);
+    }
+
+    private boolean open(long turn) {
+        return durable.turn().filter(t -> t.number() == turn).isPresent();
+    }
+
+    /** A message that runs before everything, or a reset: the turn it was bound to ends, once. */
+    private void interruptBound(Header h) {
+        boolean bound = h.boundTurn().isPresent() && open(h.boundTurn().getAsLong());
+        if (bound && durable.turnStage() != TurnStage.ENDING) {
+            endTurn(0, true, h.kind() == ArrivalKind.RESET ? "reset" : "replaced by message " + h.number());
+        }
+    }
+
+    /** The message next to run when the cancel was accepted: it may have begun since. */
+    private void cancelNext(Header h) {
+        long first = h.boundAfter() + 1; // not named when the cancel was accepted
+        boolean openedSince = durable.turn()
+                .filter(t -> t.original().carries(first)
+                        || (t.afterOrdinary() <= h.boundAfter() && durable.lastOrdinary() > h.boundAfter()))
+                .isPresent();
+        if (openedSince) {
+            endTurnFor(h, true, "");
+            return;
+        }
+        boolean takenSince = durable.named(first) && durable.lastOrdinary() > h.boundAfter();
+        var next = (takenSince ? Optional.<Taken>empty() : nextMessage()).filter(m -> m.number() < h.number());
+        if (next.isPresent()) {
+            takeOut(h, next.get(), Outcome.CANCELLED, "cancelled before its turn");
+        } else if (takenSince || readThrough(h.number() - 1)) {
+            done(h, "nothing was running or waiting");
+        }
+    }
+
+    /** Urgent arrivals are read ahead (IN-05): one that is about a message waits until that message was read. */
+    final boolean readThrough(long number) {
+        return Math.max(live.seenThrough, durable.takenThrough()) >= number;
+    }
+
+    private void cancelMessage(Header h, long number) {
+        if (durable.turn().filter(t -> t.original().carries(number)).isPresent()) {
+            endTurnFor(h, true, "");
+            return;
+        }
+        var waits = waitingMessage(number);
+        if (waits.isPresent()) {
+            takeOut(h, waits.get(), Outcome.CANCELLED, "cancelled before its turn");
+        } else if (durable.named(number) || readThrough(Math.min(number, h.number() - 1))) {
+            done(h, "message " + number + " is not waiting any more");
+        }
+    }
+
+    /** A message with words that waits, and is not being told as a steer. */
+    private Optional<Taken> waitingMessage(long number) {
+        boolean steering = durable.turn()
+                .flatMap(Turn::openSteer)
+                .filter(s -> s.carries(number))
+                .isPresent();
+        return Optional.ofNullable(live.waiting.get(number))
+                .filter(w -> !steering && w.kind().speaks() && !durable.named(number))
+                .map(Header::taken)
+                .or(() -> durable.front().stream()
+                        .filter(m -> m.number() == number)
+                        .findFirst());
+    }
+
+    private void takeOut(Header h, Taken message, Outcome outcome, String why) {
+        done(
+                h,
+                outcome == Outcome.WITHDRAWN
+                        ? Event.ArrivalDone.WITHDRAWN
+                        : "message " + message.number() + " taken out of the queue");
+        emit(new Event.MessageEnded(message, outcome, false, "", why));
+    }
+
+    private void endTurnFor(Header h, boolean isOpen, String what) {
+        if (!isOpen) {
+            done(h, what + " is not open any more");
+        } else if (durable.turnStage() == TurnStage.ENDING) {
+            done(h, "the turn is being ended already");
+        } else {
+            endTurn(h.number(), true, "cancelled");
+        }
+    }
+
+    /** MB-21: exactly one of take and withdraw wins. */
+    private void withdraw(Header h) {
+        long number = h.wish().message().orElseThrow();
+        var waits = waitingMessage(number);
+        if (waits.isPresent()) {
+            takeOut(h, waits.get(), Outcome.WITHDRAWN, "withdrawn before its turn");
+        } else if (number >= h.number()) {
+            done(h, Event.ArrivalDone.UNKNOWN_MESSAGE);
+        } else if (durable.named(number) || readThrough(number)) {
+            done(h, tooLate(number));
+        }
+    }
+
+    private String tooLate(long number) {
+        return durable.turn()
+                .filter(t -> t.told().stream().anyMatch(l -> l.carries(number)))
+                .map(t -> "too late: message " + number + " is in turn " + t.number())
+                .orElse("too late: message " + number + " has ended, or carries no words");
+    }
+
+    /** IN-10: everything accepted before and not read is handed to the releaser. */
+    private void release(Header h) {
+        if (!readThrough(h.number() - 1)) {
+            return;
+        }
+        var steering =
+                durable.turn().flatMap(Turn::openSteer).map(Told::messages).orElse(List.of());
+        var before = Stream.concat(durable.front().stream(), unnamed().map(Header::taken))
+                .filter(m -> m.number() < h.number() && !steering.contains(m))
+                .filter(m -> m.kind().speaks() || live.settings.reader())
+                .toList();
+        emit(new Event.MessagesReleased(h.number(), before));
+    }
+
+    /** IN-11: in front, in their order; what is not held is passed over. */
+    final void restore(Input.RestoreWanted r) {
+        var back = durable.released().stream()
+                .filter(m -> r.numbers().contains(m.number()))
+                .toList();
+        emit(new Event.MessagesRestored(durable.phase() == Phase.CLOSED ? List.of() : back));
+    }
+
+    // ---- phases ---------------------------------------------------------------------------------------------------
+
+    private void resume(Header h) {
+        boolean held = Phase.TABLE.allows(durable.phase(), Phase.Trigger.RESUME);
+        done(h, held ? "resumed" : "nothing to resume");
+        if (held) {
+            change(Phase.Trigger.RESUME, "", durable.turn().map(t -> now.plus(limits.turn())));
+        }
+    }
+
+    /** MB-08: nothing is given any more; the open turn may end. */
+    private void pause(Header h) {
+        boolean can = Phase.TABLE.allows(durable.phase(), Phase.Trigger.PAUSE);
+        done(h, can ? "pausing" : "nothing to pause");
+        if (can) {
+            change(Phase.Trigger.PAUSE, h.wish().note());
+        }
+    }
+
+    /** MB-09. */
+    private void drain(Header h) {
+        boolean can = Phase.TABLE.allows(durable.phase(), Phase.Trigger.DRAIN);
+        done(h, can ? "draining" : "nothing to drain");
+        if (can) {
+            live.internal = List.of();
+            change(Phase.Trigger.DRAIN, h.wish().note(), h.wish().deadline());
+        }
+    }
+
+    /** MB-07: the first reason stays. */
+    private void finish(Header h) {
+        if (durable.phase() == Phase.CLOSED) {
+            done(h, "closed already");
+        } else if (durable.finishing().isPresent()) {
+            done(h, "being finished already");
+        } else {
+            emit(new Event.FinishAsked(h.number(), h.wish().note()));
+        }
+    }
+
+    private void close(Header h) {
+        if (durable.phase() == Phase.CLOSED) {
+            done(h, "closed already");
+        } else if (CloseReason.recoverable(h.wish().note())) {
+            pause(h);
+        } else {
+            done(h, "closing");
+            shut(h.wish().note());
+        }
+    }
+
+    private void timeOut(Header h) {
+        boolean mine = h.wish().epoch().isPresent() && h.wish().epoch().getAsLong() == live.epoch;
+        if (!mine) {
+            done(h, "of a former owner: nothing was done");
+        } else if (durable.turn().isPresent() || durable.phase() == Phase.CLOSED) {
+            done(h, "the session is not idle: nothing was done");
+        } else {
+            done(h, "closing");
+            shut("nothing happened for too long");
+        }
+    }
+
+    /** Ends the session and everything in it. */
+    final void shut(String reason) {
+        change(Phase.Trigger.CLOSE, durable.finishing().map(Finish::reason).orElse(reason));
+        var why = durable.phaseReason();
+        durable.turn().ifPresent(t -> settleWithoutResult(Outcome.CLOSED, why));
+        List.copyOf(durable.questions()).forEach(q -> emit(new Event.QuestionWithdrawn(q.id(), "closed")));
+        for (Taken m : durable.reading().inHand()) {
+            emit(new Event.MessageEnded(m, Outcome.CLOSED, true, "", why));
+        }
+        for (Taken m : durable.released()) {
+            if (m.kind().speaks()) {
+                emit(new Event.MessageEnded(m, Outcome.CLOSED, false, "", why));
+            }
+        }
+        endWaiting();
+    }
+
+    private void endWaiting() {
+        for (Taken m : List.copyOf(durable.front())) {
+            emit(new Event.MessageEnded(m, Outcome.CLOSED, false, "", durable.phaseReason()));
+        }
+        for (Header w : unnamed().toList()) {
+            if (w.kind().speaks()) {
+                emit(new Event.MessageEnded(w.taken(), Outcome.CLOSED, false, "", durable.phaseReason()));
+            } else if (!actsAhead(w.kind())) {
+                done(w, "the session is closed");
+            }
+        }
+    }
+
+    /** Whether a kind is done with when it is announced; the others wait for their place. */
+    private boolean actsAhead(ArrivalKind kind) {
+        return switch (kind) {
+            case CANCEL, SESSION_TIMEOUT -> !live.settings.reader();
+            case RESET -> false;
+            default -> kind.urgent();
+        };
+    }
+
+    private void evict(Header h) {
+        boolean can = live.stage == AgentStage.READY && durable.turn().isEmpty() && !live.busy;
+        done(h, can ? "evicting" : "nothing to evict");
+        live.freeSlot |= can; // a turn just over is followed by idle, and the end by that
+    }
+
+    // ---- questions ------------------------------------------------------------------------------------------------
+
+    final void ask(Input.QuestionRaised q) {
+        boolean open = durable.questions().stream().anyMatch(o -> o.id().equals(q.id()));
+        if (!open && durable.phase() != Phase.CLOSED) {
+            long after = Math.max(live.seenThrough, durable.takenThrough());
+            emit(new Event.QuestionAsked(q.id(), q.text(), q.deadline(), after));
+        }
+    }
+
+    /** IN-14: only what was accepted after the question was shown, and names it, answers it. */
+    private void answer(Header h) {
+        var open = durable.questions().stream()
+                .filter(q -> q.id().equals(h.wish().subject()))
+                .findFirst();
+        if (open.isEmpty()) {
+            done(h, "no such question is open");
+        } else if (h.number() <= open.get().after()) {
+            done(h, "accepted before the question was shown");
+        } else {
+            emit(new Event.QuestionAnswered(open.get().id(), h.number()));
+        }
+    }
+
+    final void questionDeadlines() {
+        for (Question q : List.copyOf(durable.questions())) {
+            if (!now.isBefore(q.deadline())) {
+                emit(new Event.QuestionWithdrawn(q.id(), "deadline passed"));
+            }
+        }
+    }
+
+    // ---- what is next ---------------------------------------------------------------------------------------------
+
+    /** Arrivals read and not named, in order. */
+    final Stream<Header> unnamed() {
+        return live.waiting.tailMap(durable.takenThrough(), false).values().stream()
+                .filter(h -> !durable.named(h.number()));
+    }
+
+    /** The message whose turn is next, whatever stands before it in its place. */
+    final Optional<Taken> nextMessage() {
+        return next().filter(h -> h.kind().speaks())
+                .map(Header::taken)
+                .or(() -> durable.front().stream().findFirst());
+    }
+
+    /**
+     * The arrival that is next: words for a turn, or what is done in its place. Messages given back come before all; empty
+     * when one of those is next.
+     */
+    private Optional<Header> next() {
+        var replacing = unnamed().filter(h -> h.kind() == ArrivalKind.REPLACE).findFirst();
+        if (replacing.isPresent() || !durable.front().isEmpty()) {
+            return replacing;
+        }
+        return inPlace()
+                .filter(h -> !h.wish().afterIdle())
+                .findFirst()
+                .or(() -> inPlace().filter(h -> !live.busy).findFirst());
+    }
+
+    /** Those that wait for their place in the queue. */
+    private Stream<Header> inPlace() {
+        return unnamed().filter(h -> h.kind().counted() || h.kind() == ArrivalKind.RESET);
+    }
+
+    /** Opens the next turn, or does what is next in its place. */
+    final void openNext() {
+        if (durable.turn().isPresent()
+                || !durable.gives()
+                || live.leaving
+                || durable.seed().isEmpty()
+                || !live.settings.agent()) {
+            return;
+        }
+        if (!live.internal.isEmpty() && live.stage == AgentStage.READY) {
+            var id = live.internal.getFirst();
+            live.internal = live.internal.stream().skip(1).toList();
+            openTurn(Told.Kind.INTERNAL, id, List.of(), false);
+            return;
+        }
+        var next = next();
+        boolean goesOn = durable.continueAfter().isPresent()
+                && durable.front().isEmpty()
+                && readThrough(durable.continueAfter().getAsLong())
+                && next.filter(h ->
+                                h.number() <= durable.continueAfter().getAsLong() || h.kind() == ArrivalKind.REPLACE)
+                        .isEmpty();
+        if (goesOn) {
+            openTurn(Told.Kind.AFTER_LIMIT, nextId(), List.of(), false);
+        } else if (next.isPresent() && !next.get().kind().speaks()) {
+            forget(next.get());
+        } else {
+            nextMessage().filter(this::letThrough).ifPresent(m -> {
+                openTurn(Told.Kind.MESSAGE, nextId(), together(m), false);
+            });
+        }
+    }
+
+    /** MB-10: asks the boundary about every message but an incarnation's first. */
+    private boolean letThrough(Taken m) {
+        boolean asks = live.settings.boundary() && live.stage == AgentStage.READY && live.spoken;
+        if (!asks || live.judged.equals(java.util.OptionalLong.of(m.number()))) {
+            return true;
+        }
+        live.judging = java.util.OptionalLong.of(m.number());
+        return false;
+    }
+
+    /** The message, and those right behind it that may share its turn (IN-15). */
+    private List<Taken> together(Taken first) {
+        var all = new ArrayList<Taken>();
+        all.add(first);
+        var head = live.waiting.get(first.number());
+        if (!live.settings.combine()
+                || head == null
+                || head.kind() != ArrivalKind.MESSAGE
+                || head.wish().afterIdle()) {
+            return all;
+        }
+        for (Header h : inPlace().filter(h -> h.number() > first.number()).toList()) {
+            boolean alike = h.kind() == ArrivalKind.MESSAGE
+                    && !h.wish().afterIdle()
+                    && h.wish().sender().equals(head.wish().sender());
+            if (!alike || all.size() == SessionPolicy.COMBINED_MAX) {
+                break;
+            }
+            all.add(h.taken());
+        }
+        return all;
+    }
+
+    /** IN-20: in its place, once the process that remembers is gone. */
+    private void forget(Header h) {
+        if (h.kind() == ArrivalKind.COMPACT) {
+            done(h, "not done: this version does not compact");
+            openNext();
+        } else if (live.stage == AgentStage.DOWN || live.stage == AgentStage.PLANNED) {
+            if (live.stage == AgentStage.PLANNED) {
+                abandon();
+            }
+            done(h, "the agent's memory was dropped");
+            emit(new Event.MemoryDropped(durable.lastTurn(), h.kind() == ArrivalKind.RESET ? "reset" : "cleared"));
+            openNext();
+        } else if (h.kind() == ArrivalKind.RESET && live.busy) {
+            stop(StopMode.BUSY);
+        } else if (!live.busy && !live.awaitIdle) {
+            stopIdle(Event.EndCause.FORGOTTEN);
+        }
+    }
+
+    /** MB-07 and IN-17: closes what is finished and worked off, or lay unused for too long. */
+    final void closeWhatIsOver() {
+        if (durable.phase() == Phase.CLOSED
+                || durable.turn().isPresent()
+                || !durable.reading().inHand().isEmpty()) {
+            return;
+        }
+        boolean empty = !SessionCore.somethingWaits(durable, live.build());
+        var finish = durable.finishing().filter(f -> readThrough(f.number() - 1));
+        if (finish.isPresent()
+                && empty
+                && durable.gives()
+                && durable.continueAfter().isEmpty()) {
+            shut(finish.get().reason());
+        } else if (empty
+                && !durable.seed().isEmpty()
+                && !now.isBefore(durable.usedAt().plus(limits.unused()))) {
+            shut("no turn for " + limits.unused().toDays() + " days");
+        }
+    }
+}
