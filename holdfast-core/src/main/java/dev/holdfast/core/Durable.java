@@ -25,7 +25,7 @@ import java.util.TreeSet;
  * @param continueAfter a turn reached its limit: it goes on once every message up to this number had its turn (MB-15)
  * @param continuations turns in a row that only went on, with no message between
  * @param forgotten turns up to here are never told again: the agent's memory of them was dropped (IN-20)
- * @param usedAt when the session was opened or last began a turn (IN-17)
+ * @param usedAt when the session was opened, last began a turn or last gave something to a reader (IN-17)
  * @param reading what a reading surface holds
  * @param released held by the releaser of an address (IN-10)
  * @param lastTurn number of the newest turn

@@ -32,6 +32,9 @@ public sealed interface Event {
         /** {@code what} of a withdrawal that won (MB-21). */
         public static final String WITHDRAWN = "withdrawn";
 
+        /** {@code what} of a drain that has begun. */
+        public static final String DRAINING = "draining";
+
         /** {@code what} of a withdrawal of a message that is not there. */
         public static final String UNKNOWN_MESSAGE = "there is no such message";
     }
@@ -70,7 +73,7 @@ public sealed interface Event {
     record FeedOpened(long feed, String surface) implements Event {}
 
     /** They were given to a reader, in this order; those with words are in flight until they end (MB-02). */
-    record MessagesTaken(long feed, List<Taken> messages) implements Event {
+    record MessagesTaken(long feed, List<Taken> messages, Instant at) implements Event {
         public MessagesTaken {
             messages = List.copyOf(messages);
         }

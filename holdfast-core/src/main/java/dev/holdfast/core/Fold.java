@@ -157,6 +157,7 @@ final class Fold {
             }
         }
         d.reading = new Reading(d.reading.feed(), d.reading.open(), held);
+        d.usedAt = e.at();
     }
 
     private static void takeOut(Durable.Draft d, Taken m) {

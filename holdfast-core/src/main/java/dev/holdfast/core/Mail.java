@@ -181,7 +181,9 @@ abstract sealed class Mail extends Turns permits Feeds {
         return durable.turn()
                 .filter(t -> t.told().stream().anyMatch(l -> l.carries(number)))
                 .map(t -> "too late: message " + number + " is in turn " + t.number())
-                .orElse("too late: message " + number + " has ended, or carries no words");
+                .orElseGet(() -> durable.reading().inHand().stream().anyMatch(m -> m.number() == number)
+                        ? "too late: a reader has taken message " + number
+                        : "too late: message " + number + " has ended, or carries no words");
     }
 
     /** IN-10: everything accepted before and not read is handed to the releaser. */
@@ -228,7 +230,7 @@ abstract sealed class Mail extends Turns permits Feeds {
     /** MB-09. */
     private void drain(Header h) {
         boolean can = Phase.TABLE.allows(durable.phase(), Phase.Trigger.DRAIN);
-        done(h, can ? "draining" : "nothing to drain");
+        done(h, can ? Event.ArrivalDone.DRAINING : "nothing to drain");
         if (can) {
             live.internal = List.of();
             change(Phase.Trigger.DRAIN, h.wish().note(), h.wish().deadline());
@@ -318,7 +320,9 @@ abstract sealed class Mail extends Turns permits Feeds {
 
     final void ask(Input.QuestionRaised q) {
         boolean open = durable.questions().stream().anyMatch(o -> o.id().equals(q.id()));
-        if (!open && durable.phase() != Phase.CLOSED) {
+        if (durable.phase() == Phase.CLOSED) {
+            emit(new Event.QuestionWithdrawn(q.id(), "the session is closed")); // who asks waits for its end
+        } else if (!open) {
             long after = Math.max(live.seenThrough, durable.takenThrough());
             emit(new Event.QuestionAsked(q.id(), q.text(), q.deadline(), after));
         }

@@ -194,7 +194,8 @@ final class SessionCore implements Core {
     public boolean sleepable(Durable durable, Live live, Instant now) {
         boolean nothingRuns = live.stage() == AgentStage.DOWN
                 && live.notes().isEmpty()
-                && !durable.reading().open();
+                && !durable.reading().open()
+                && durable.reading().inHand().isEmpty(); // its holder is here, and the next owner would take it back
         boolean held = !mayStart(durable) || live.leaving();
         boolean nothingNext = !live.settings().agent()
                 || (!somethingWaits(durable, live) && durable.continueAfter().isEmpty());

@@ -18,6 +18,7 @@ import dev.holdfast.core.Input;
 import dev.holdfast.core.Live;
 import dev.holdfast.core.Phase;
 import dev.holdfast.core.Settings;
+import dev.holdfast.core.Told;
 import dev.holdfast.core.Turn;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -84,6 +85,9 @@ final class Owner {
 
     /** Who hears of committed events. Called from the owner's serial task; never blocks. */
     interface Audience {
+        /** Before anything else: the state the journal had. */
+        void recovered(Durable state);
+
         /** After each commit. */
         void committed(List<Event> events, Durable state, Live live);
 
@@ -138,6 +142,7 @@ final class Owner {
     void wake(String harness, Settings settings) {
         later(() -> {
             recover();
+            audience.recovered(durable);
             var seed = HexFormat.of().formatHex(surroundings.random(16));
             inputs.add(new Input.Awake(seed, harness, claim.epoch(), settings));
             readUrgent();
@@ -232,8 +237,11 @@ final class Owner {
                     announce(page);
                     appending = false;
                     inputs.addAll(0, deciding);
-                    inputs.addFirst(new Input.Arrived(
-                            page.stream().map(envelope::header).toList(), 0));
+                    boolean waking = inputs.getFirst() instanceof Input.Awake; // nothing is decided before that
+                    inputs.add(
+                            waking ? 1 : 0,
+                            new Input.Arrived(
+                                    page.stream().map(envelope::header).toList(), 0));
                 }));
     }
 
@@ -442,6 +450,11 @@ final class Owner {
         }
     }
 
+    /** The last event in its state; called once the owner is over by its own will. */
+    long seq() {
+        return seq;
+    }
+
     /** Gives the claim back, with the last state; called once the owner is over by its own will. */
     CompletionStage<Void> resign() {
         return claim.resign(Optional.of(codec.snapshot(seq, durable)));
@@ -465,7 +478,12 @@ final class Owner {
 
         @Override
         public void text(String fragment) {
-            audience.text(durable.turn().map(Turn::number).orElse(0L), fragment);
+            boolean internal = durable.turn()
+                    .filter(t -> t.original().kind() == Told.Kind.INTERNAL)
+                    .isPresent();
+            if (!internal) { // its words are for who asked (MB-16)
+                audience.text(durable.turn().map(Turn::number).orElse(0L), fragment);
+            }
         }
 
         @Override

@@ -188,6 +188,7 @@ public final class Simulation {
                     1 + random.nextInt(60),
                     Optional.empty(),
                     group,
+                    Optional.empty(),
                     core);
             var holdfast = Holdfast.open(store.open(group), options);
             var unused = holdfast.sessionAsync(SESSION, new SimulatedAgent()).whenComplete((s, failure) -> {
