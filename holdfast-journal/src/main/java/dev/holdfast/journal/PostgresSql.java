@@ -87,7 +87,7 @@ final class PostgresSql {
         return connection.createArrayOf("text", values.toArray());
     }
 
-    Array numbers(Collection<Long> values) throws SQLException {
+    Array numbers(Collection<? extends @Nullable Long> values) throws SQLException {
         return connection.createArrayOf("int8", values.toArray());
     }
 
