@@ -49,7 +49,9 @@ final class BesideHostTest {
 
     private Ran done(String... arguments) {
         var ran = run(arguments);
-        assertThat(ran.exit()).as("%s: %s", String.join(" ", arguments), ran.err()).isZero();
+        assertThat(ran.exit())
+                .as("%s: %s", String.join(" ", arguments), ran.err())
+                .isZero();
         assertThat(ran.err()).isEmpty();
         return ran;
     }
@@ -59,7 +61,9 @@ final class BesideHostTest {
         assertThat(done("send", "a", "hello", "there").out()).isEqualTo("Accepted as message 1 of session a.\n");
         await().until(() -> done("show", "a").out().contains("agent  echo: hello there"));
         assertThat(done("send", "--wait", "a", "how are you").out()).isEqualTo("echo: how are you\n");
-        var first = done("--json", "send", "a", "once", "--key", "k", "--author", "Ann").objects().getFirst();
+        var first = done("--json", "send", "a", "once", "--key", "k", "--author", "Ann")
+                .objects()
+                .getFirst();
         assertThat(first.path("held").asBoolean()).isTrue();
         assertThat(first.path("hosted").asBoolean()).isTrue();
         assertThat(done("send", "a", "once", "--key", "k", "--author", "Ann").out())
@@ -126,8 +130,7 @@ final class BesideHostTest {
 
     @Test
     void drainPauseResume_holdTheSession() {
-        assertThat(done("drain", "a", "--within", "5s").out())
-                .isEqualTo("""
+        assertThat(done("drain", "a", "--within", "5s").out()).isEqualTo("""
                         Session a is paused: nothing is in flight, nothing waits.
                         It goes on with: holdfast resume a
                         """);
@@ -198,7 +201,8 @@ final class BesideHostTest {
         var waiting = run("send", "--wait", "idle", "now");
         assertThat(waiting.exit()).isEqualTo(Exit.SESSION);
         assertThat(waiting.err()).contains("nobody would answer. Nothing was sent.");
-        assertThat(run("send", "nobody", "x").err()).isEqualTo("holdfast: there is no session 'nobody': open it first\n");
+        assertThat(run("send", "nobody", "x").err())
+                .isEqualTo("holdfast: there is no session 'nobody': open it first\n");
         assertThat(run("send", "nobody", "x").exit()).isEqualTo(Exit.SESSION);
     }
 

@@ -40,10 +40,14 @@ final class Command implements AutoCloseable {
         builder.environment().clear();
         builder.environment()
                 .putAll(Map.of(
-                        "HOME", data.resolve("home").toString(),
-                        "HOLDFAST_DATA", data.toString(),
-                        "PATH", "/usr/bin:/bin",
-                        "LC_ALL", "C.UTF-8"));
+                        "HOME",
+                        data.resolve("home").toString(),
+                        "HOLDFAST_DATA",
+                        data.toString(),
+                        "PATH",
+                        "/usr/bin:/bin",
+                        "LC_ALL",
+                        "C.UTF-8"));
         builder.environment().putAll(environment);
         process = builder.start();
         read(process.getInputStream(), out);
