@@ -68,13 +68,13 @@ record AddressRow(String token, long sid, long claimedNo, long accepts, boolean 
      * @throws JournalException DAMAGED when the row is not what was written
      */
     static AddressRow read(ResultSet row) throws SQLException {
+        return read(row.getString(1), row);
+    }
+
+    /** As {@link #read(ResultSet)}, where the token was read already. */
+    static AddressRow read(String token, ResultSet row) throws SQLException {
         AddressRow result = new AddressRow(
-                row.getString(1),
-                row.getLong(2),
-                row.getLong(3),
-                row.getLong(4),
-                row.getLong(5) == 1,
-                Statements.maybe(row, 6));
+                token, row.getLong(2), row.getLong(3), row.getLong(4), row.getLong(5) == 1, Statements.maybe(row, 6));
         if (result.crc() != row.getLong(7)) {
             throw new JournalException(
                     Problem.DAMAGED,
@@ -85,7 +85,7 @@ record AddressRow(String token, long sid, long claimedNo, long accepts, boolean 
         return result;
     }
 
-    private long crc() {
+    long crc() {
         return new RowCrc()
                 .add(token)
                 .add(sid)
@@ -111,6 +111,10 @@ record AddressRow(String token, long sid, long claimedNo, long accepts, boolean 
                         releasedNo,
                         crc())
                 .executeUpdate();
+    }
+
+    boolean claimed() {
+        return releasedNo.isEmpty();
     }
 
     /** As it is once it was given up. */

@@ -12,6 +12,7 @@ import dev.holdfast.Node;
 import dev.holdfast.Payload;
 import dev.holdfast.Receipt;
 import dev.holdfast.Session;
+import dev.holdfast.SessionImage;
 import dev.holdfast.SessionName;
 import dev.holdfast.SessionPolicy;
 import dev.holdfast.SessionSummary;
@@ -259,13 +260,21 @@ public final class Holdfast implements AutoCloseable {
      *     stored
      */
     public CompletionStage<Void> importSession(byte[] document, SessionName name) {
-        var image = SessionDocument.read(document, name);
+        return restored(SessionDocument.read(document, name)).thenApply(as -> null);
+    }
+
+    /** As {@link #importSession(byte[], SessionName)}, under the name it had, which is given back. */
+    public CompletionStage<SessionName> importSession(byte[] document) {
+        return restored(SessionDocument.read(document));
+    }
+
+    private CompletionStage<SessionName> restored(SessionImage image) {
         return Blocking.on(executor(), parts.journal().restore(image)).thenApply(stored -> {
             if (!stored) {
                 throw new HoldfastException(
-                        "a session '" + name + "' exists or existed here: import it under another name");
+                        "a session '" + image.name() + "' exists or existed here: import it under another name");
             }
-            return null;
+            return image.name();
         });
     }
 
