@@ -344,16 +344,23 @@ final class Owner {
         }
     }
 
-    /** IN-13: what was accepted comes before what is to be committed now, in whatever order it was told here. */
+    /**
+     * IN-13: what was accepted comes before what is to be committed now, in whatever order it was told here. Arrivals keep
+     * their order: each page says up to where all were read.
+     */
     private void urgentFirst() {
-        int at = !inputs.isEmpty() && inputs.getFirst() instanceof Input.Awake ? 1 : 0;
-        for (int i = at; i < inputs.size(); i++) {
-            if (inputs.get(i) instanceof Input.Arrived a
-                    && a.headers().stream().anyMatch(h -> h.kind().urgent())) {
-                inputs.add(at, inputs.remove(i));
-                at++;
-            }
+        if (inputs.stream().noneMatch(Owner::urgent)) {
+            return;
         }
+        int at = inputs.getFirst() instanceof Input.Awake ? 1 : 0;
+        var arrived = inputs.stream().filter(Input.Arrived.class::isInstance).toList();
+        inputs.removeIf(Input.Arrived.class::isInstance);
+        inputs.addAll(at, arrived);
+    }
+
+    private static boolean urgent(Input input) {
+        return input instanceof Input.Arrived a
+                && a.headers().stream().anyMatch(h -> h.kind().urgent());
     }
 
     private void append(List<Event> events, Durable state, Live next) {
