@@ -126,7 +126,7 @@ final class Station implements AutoCloseable {
         return Awaitility.await("a status of session " + session.name())
                 .atMost(PATIENCE)
                 .pollInterval(Duration.ofMillis(5))
-                .until(session::status, wanted::test);
+                .until(session::status, wanted);
     }
 
     /** The committed events of a session, as they come. */
