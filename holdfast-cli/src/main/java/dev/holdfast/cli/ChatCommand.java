@@ -51,6 +51,7 @@ final class ChatCommand implements Callable<Integer> {
         return Hosted.open(
                 globals,
                 globals.data(),
+                globals.store(),
                 name,
                 journal -> agent.agent(globals.shell(), globals.data(), name, journal),
                 live);

@@ -63,7 +63,12 @@ final class RunCommand implements Callable<Integer> {
         var errors = new Screen(shell.err(), shell.colour(), false);
         var live = new LiveAnswer(screen, errors, EventWords::notice, shell.terminal() && !globals.json());
         try (var hosted = Hosted.open(
-                globals, globals.data(), name, journal -> agent.agent(shell, globals.data(), name, journal), live)) {
+                globals,
+                globals.data(),
+                globals.store(),
+                name,
+                journal -> agent.agent(shell, globals.data(), name, journal),
+                live)) {
             var interrupted = new AtomicBoolean();
             try (var departure = Departure.watching(() -> {
                 interrupted.set(true);

@@ -27,10 +27,16 @@ public sealed interface Event {
     /** @param deadline of a drain; or the open turn's new one, when the phase becomes OPEN again with a turn open */
     record PhaseChanged(Phase.Trigger trigger, String reason, Optional<Instant> deadline) implements Event {}
 
-    /** An arrival that carries no words was acted on, or had nothing to act on; {@code what} says which. */
+    /**
+     * An arrival that carries no words was acted on, or had nothing to act on; {@code what} says which. One that was given
+     * back leaves the front.
+     */
     record ArrivalDone(long number, ArrivalKind kind, long bytes, String what) implements Event {
         /** {@code what} of a withdrawal that won (MB-21). */
         public static final String WITHDRAWN = "withdrawn";
+
+        /** {@code what} of a drain that has begun. */
+        public static final String DRAINING = "draining";
 
         /** {@code what} of a withdrawal of a message that is not there. */
         public static final String UNKNOWN_MESSAGE = "there is no such message";
@@ -70,13 +76,13 @@ public sealed interface Event {
     record FeedOpened(long feed, String surface) implements Event {}
 
     /** They were given to a reader, in this order; those with words are in flight until they end (MB-02). */
-    record MessagesTaken(long feed, List<Taken> messages) implements Event {
+    record MessagesTaken(long feed, List<Taken> messages, Instant at) implements Event {
         public MessagesTaken {
             messages = List.copyOf(messages);
         }
     }
 
-    /** They go back to the front, in this order (MB-05). */
+    /** They go back to the front, in the order of acceptance (MB-05). */
     record MessagesReturned(long feed, List<Taken> messages, String why) implements Event {
         public MessagesReturned {
             messages = List.copyOf(messages);
@@ -90,7 +96,7 @@ public sealed interface Event {
         }
     }
 
-    /** Their releaser put them back, in front (IN-11). */
+    /** Their releaser put them back, in front and in the order of acceptance (IN-11). */
     record MessagesRestored(List<Taken> messages) implements Event {
         public MessagesRestored {
             messages = List.copyOf(messages);

@@ -224,8 +224,8 @@ final class WriteStore {
     }
 
     /**
-     * Applies a part that changes one session, and undoes it when it throws a {@link JournalException} or gives a result
-     * that is not one to keep. The head is stale after that: find it again.
+     * Applies a part that changes one session, and undoes it when it throws a {@link JournalException} or gives a
+     * result that is not one to keep. The head is stale after that: find it again.
      */
     <R> R whole(Head head, Part<R> part, Predicate<R> keep) throws SQLException {
         Head before = head.copy();

@@ -57,6 +57,7 @@ final class ControlFileAcks implements Closeable {
     private final ByteArrayOutputStream unwritten = new ByteArrayOutputStream();
     private final Map<String, ControlFilePart> parts = new LinkedHashMap<>();
     private final Map<String, ControlFilePart> closed = new LinkedHashMap<>();
+    private Optional<ControlFilePart> last = Optional.empty();
     private Instant since = Instant.MAX;
     private int damaged;
 
@@ -69,10 +70,9 @@ final class ControlFileAcks implements Closeable {
      * Opens it, or makes it for this user alone.
      *
      * @param path absolute, in a directory without symbolic links
-     * @param user number of the user this process runs as
      * @throws HoldfastException when it is followed by another already, belongs to another session, or is nobody's business
      */
-    static ControlFileAcks open(Path path, SessionName session, int user) throws IOException {
+    static ControlFileAcks open(Path path, SessionName session, ControlFileGuard guard) throws IOException {
         if (!OPEN.add(path)) {
             throw followed(path);
         }
@@ -84,7 +84,7 @@ final class ControlFileAcks implements Closeable {
                 create(path);
                 force(path.resolveSibling("."));
             } else if (!before.get().regular()
-                    || before.get().user() != user
+                    || before.get().user() != guard.user()
                     || before.get().othersMayWrite()) {
                 throw new HoldfastException("the file of acknowledgements " + path
                         + " must be a regular file of this user that others may not write to: delete it, or mend it");
@@ -92,13 +92,11 @@ final class ControlFileAcks implements Closeable {
             var now = ControlFileStat.of(path).orElseThrow(() -> new NoSuchFileException(path.toString()));
             channel = Optional.of(openChannel(path));
             lock(channel.get(), path);
-            if (ControlFileStat.of(path)
-                    .filter(s -> s.inode() == now.inode())
-                    .isEmpty()) {
+            if (ControlFileStat.of(path).filter(s -> s.inode() == now.inode()).isEmpty()) {
                 throw followed(path); // it was begun anew between the opening and the lock
             }
             var acks = new ControlFileAcks(path, channel.get());
-            acks.since = now.modified();
+            acks.since = guard.tellsBirth() ? now.born() : now.modified();
             acks.load(session);
             opened = true;
             return acks;
@@ -149,11 +147,16 @@ final class ControlFileAcks implements Closeable {
         return List.copyOf(parts.values());
     }
 
+    /** The file that was begun last, also when it is closed. */
+    Optional<ControlFilePart> last() {
+        return last;
+    }
+
     Path path() {
         return path;
     }
 
-    /** When it was written last before it was opened, or when it was made. */
+    /** When it was made or, where the file system does not tell, when it was written last before it was opened. */
     Instant since() {
         return since;
     }
@@ -236,6 +239,7 @@ final class ControlFileAcks implements Closeable {
             long born = line.path("born").asLong(0);
             var part = parts.computeIfAbsent(id, i -> new ControlFilePart(i, inode, born));
             part.moved(inode, born);
+            last = Optional.of(part);
             return;
         }
         var part = parts.get(id);
@@ -285,6 +289,7 @@ final class ControlFileAcks implements Closeable {
         }
         var part = new ControlFilePart(id, inode, born);
         parts.put(id, part);
+        last = Optional.of(part);
         append(opening(part));
         return part;
     }

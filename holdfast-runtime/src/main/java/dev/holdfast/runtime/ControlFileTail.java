@@ -2,18 +2,14 @@ package dev.holdfast.runtime;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.regex.Pattern;
 
 /**
  * Which files hold the lines of a control file, and what happened to them since the last look.
@@ -36,13 +32,13 @@ import java.util.regex.Pattern;
 final class ControlFileTail implements Closeable {
     private static final int STILL_LOOKS_MAX = 10;
     private static final int SECOND_RECHECK = 20;
-    private static final Pattern ROTATED = Pattern.compile("[.-][0-9][0-9TZ._-]*");
 
     private final Path file;
     private final ControlFileOptions options;
     private final ControlFileGuard guard;
     private final ControlFileAcks acks;
     private final Consumer<ControlFileNotice> notices;
+    private final ControlFileFamily family;
 
     private Optional<Current> current = Optional.empty();
     private final Deque<Old> olds = new ArrayDeque<>();
@@ -54,6 +50,8 @@ final class ControlFileTail implements Closeable {
 
     /** The directory when it was looked through while nothing had the name. */
     private Optional<ControlFileStat> surroundings = Optional.empty();
+
+    private int scans;
 
     private String hindrance = "";
     private boolean fullTold;
@@ -86,7 +84,7 @@ final class ControlFileTail implements Closeable {
     private static final class Old {
         final ControlFileReader reader;
         final Instant until;
-        /** Whether its end was reached once. */
+        /** Whether its end was reached once, or is not to be. */
         boolean drained;
 
         Old(ControlFileReader reader, Instant until) {
@@ -97,9 +95,6 @@ final class ControlFileTail implements Closeable {
 
     /** Another inode under the name, which is not decided on yet. */
     private record Successor(ControlFileStat stat, int looks, boolean still) {}
-
-    /** A file and what is known of it. */
-    private record Found(Path path, ControlFileStat stat) {}
 
     ControlFileTail(
             Path file,
@@ -112,6 +107,7 @@ final class ControlFileTail implements Closeable {
         this.guard = guard;
         this.acks = acks;
         this.notices = notices;
+        this.family = new ControlFileFamily(file, options.lineBytes(), guard, acks);
     }
 
     // ---- looking --------------------------------------------------------------------------------------------------
@@ -126,7 +122,7 @@ final class ControlFileTail implements Closeable {
             return;
         }
         var stat = found.get();
-        boolean same = current.isPresent() && is(current.get().reader.part(), stat);
+        boolean same = current.isPresent() && family.is(current.get().reader.part(), stat);
         var objection = guard.objection(file, stat);
         if (objection.isPresent()) {
             hinder(objection.get());
@@ -162,13 +158,16 @@ final class ControlFileTail implements Closeable {
             return;
         }
         var around = ControlFileStat.of(file.resolveSibling("."));
-        if (current.isPresent() && !current.get().suspect && !around.equals(surroundings)) {
-            var between = between(since(current.get()), 0);
-            if (!between.isEmpty()) {
-                rotate(current.get(), between);
-                current = Optional.empty();
-            }
+        if (!around.equals(surroundings)) {
             surroundings = around;
+            scans = 2; // once more, for what came right behind the look and left no trace in the time of the directory
+        }
+        if (scans > 0 && current.filter(c -> c.suspect).isEmpty()) {
+            var between = family.between(acks.last(), current.map(c -> c.seen), 0);
+            if (!between.isEmpty()) {
+                rotate(between);
+            }
+            scans--;
         }
     }
 
@@ -177,10 +176,6 @@ final class ControlFileTail implements Closeable {
                 .filter(s -> s.stat().inode() == stat.inode())
                 .map(s -> new Successor(stat, s.looks() + 1, stat.untouchedSince(s.stat())))
                 .orElseGet(() -> new Successor(stat, 0, false));
-    }
-
-    private boolean is(ControlFilePart part, ControlFileStat stat) {
-        return part.is(stat.inode(), guard.born(stat));
     }
 
     private void check(Current now, ControlFileStat stat) throws IOException {
@@ -249,7 +244,7 @@ final class ControlFileTail implements Closeable {
     }
 
     private Optional<Old> copyOf(ControlFilePart part) throws IOException {
-        return copied(part).map(reader -> new Old(reader, Instant.MAX));
+        return family.copied(part).map(reader -> new Old(reader, Instant.MAX));
     }
 
     // ---- reading --------------------------------------------------------------------------------------------------
@@ -295,7 +290,7 @@ final class ControlFileTail implements Closeable {
     /** Whether the successor took the place of the current file, which was read to its end. */
     private boolean decide(Current now, Successor next) throws IOException {
         var part = now.reader.part();
-        var reader = open(new Found(file, next.stat()), part);
+        var reader = family.open(family.self(next.stat()), part);
         boolean used = false;
         try {
             boolean other =
@@ -303,13 +298,14 @@ final class ControlFileTail implements Closeable {
             if (!other && !next.still() && next.looks() < STILL_LOOKS_MAX) {
                 return false;
             }
-            if (!other && reader.continues(part) && !lives(part)) {
+            if (!other && reader.continues(part) && family.of(part).isEmpty()) {
                 part.moved(next.stat().inode(), guard.born(next.stat()));
                 acks.moved(part);
                 now.reader.close();
                 reader.rescan();
             } else {
-                rotate(now, between(since(now), next.stat().inode()));
+                rotate(family.between(
+                        acks.last(), Optional.of(now.seen), next.stat().inode()));
                 reader.adopt(acks.begin(next.stat().inode(), guard.born(next.stat())));
             }
             successor = Optional.empty();
@@ -323,84 +319,25 @@ final class ControlFileTail implements Closeable {
         }
     }
 
-    private void rotate(Current now, List<Found> between) throws IOException {
-        var readers = readers(between);
-        notices.accept(new ControlFileNotice(
-                ControlFileNotice.Kind.ROTATED,
-                file,
-                now.reader.reach(),
-                "another file has the name now; all its lines count as new"));
-        if (now.barred) {
-            acks.closed(now.reader.part());
-            now.reader.close();
-        } else {
-            olds.add(old(now.reader));
+    /** The current file lost the name, and so did those: they are read to their ends, in that order. */
+    private void rotate(List<ControlFileFamily.Member> between) throws IOException {
+        var readers = family.open(between);
+        if (current.isPresent()) {
+            var now = current.get();
+            notices.accept(new ControlFileNotice(
+                    ControlFileNotice.Kind.ROTATED,
+                    file,
+                    now.reader.reach(),
+                    "another file has the name now, or had it since; all its lines count as new"));
+            if (now.barred) {
+                acks.closed(now.reader.part());
+                now.reader.close();
+            } else {
+                olds.add(old(now.reader));
+            }
+            current = Optional.empty();
         }
         readers.forEach(this::beginOld);
-    }
-
-    /** Whether the file of that part still is beside the control file, under the name of a rotated one. */
-    private boolean lives(ControlFilePart part) throws IOException {
-        return family().stream().anyMatch(f -> is(part, f.stat()));
-    }
-
-    /** Files that had the name, and lost it, since {@code since} without being seen under it. */
-    private List<Found> between(Instant since, long inode) throws IOException {
-        var found = new ArrayList<Found>();
-        for (Found other : family()) {
-            if (other.stat().inode() != inode
-                    && !acks.knows(other.stat().inode(), guard.born(other.stat()))
-                    && !other.stat().modified().isBefore(since)
-                    && !copiesKnown(other)) {
-                found.add(other);
-            }
-        }
-        return found;
-    }
-
-    /** Whether it is a copy that was made of a file that is known, by a rotation by copying for example. */
-    private boolean copiesKnown(Found found) throws IOException {
-        var copy = new ControlFilePart("", 0, 0);
-        try (var reader = open(found, copy)) {
-            for (ControlFilePart part : acks.parts()) {
-                if (reader.continues(part)) {
-                    return true;
-                }
-            }
-            while (!reader.next().isEmpty()) {
-                // its lines are remembered in the part
-            }
-        }
-        return !copy.unread() && acks.parts().stream().anyMatch(part -> part.sawAllOf(copy));
-    }
-
-    /** Readers of all of them or, after a failure, none. */
-    private List<ControlFileReader> readers(List<Found> found) throws IOException {
-        return allOrNone(readers -> {
-            for (Found each : found) {
-                readers.add(open(each, new ControlFilePart("", each.stat().inode(), guard.born(each.stat()))));
-            }
-        });
-    }
-
-    private interface Opening {
-        void into(List<ControlFileReader> readers) throws IOException;
-    }
-
-    private static List<ControlFileReader> allOrNone(Opening opening) throws IOException {
-        var readers = new ArrayList<ControlFileReader>();
-        boolean all = false;
-        try {
-            opening.into(readers);
-            all = true;
-            return readers;
-        } finally {
-            if (!all) {
-                for (ControlFileReader reader : readers) {
-                    reader.close();
-                }
-            }
-        }
     }
 
     private void beginOld(ControlFileReader reader) {
@@ -412,17 +349,19 @@ final class ControlFileTail implements Closeable {
 
     private void begin(ControlFileStat stat) throws IOException {
         for (Old old : olds) {
-            if (is(old.reader.part(), stat)) { // it has its name again
+            if (family.is(old.reader.part(), stat)) { // it has its name again
                 olds.remove(old);
                 current = Optional.of(new Current(old.reader, stat, false));
                 return;
             }
         }
-        var reader = open(new Found(file, stat), new ControlFilePart("", stat.inode(), guard.born(stat)));
+        var reader = family.open(family.self(stat));
         boolean used = false;
         try {
             var known = begun ? Optional.<ControlFilePart>empty() : known(reader, stat);
-            if (!begun) {
+            if (begun) {
+                rotate(family.between(acks.last(), Optional.empty(), stat.inode()));
+            } else {
                 recover(known, stat.inode()).forEach(acks::closed);
                 begun = true;
             }
@@ -431,7 +370,7 @@ final class ControlFileTail implements Closeable {
                 var part = known.get();
                 reader.adopt(part);
                 suspect = reader.standing(part).cardinality() < part.marks().size();
-                if (!is(part, stat)) {
+                if (!family.is(part, stat)) {
                     part.moved(stat.inode(), guard.born(stat));
                     acks.moved(part);
                 }
@@ -451,12 +390,12 @@ final class ControlFileTail implements Closeable {
     private Optional<ControlFilePart> known(ControlFileReader reader, ControlFileStat stat) throws IOException {
         var parts = unheld().reversed();
         for (ControlFilePart part : parts) {
-            if (is(part, stat)) {
+            if (family.is(part, stat)) {
                 return Optional.of(part);
             }
         }
         for (ControlFilePart part : parts) {
-            if (reader.continues(part) && !lives(part)) {
+            if (reader.continues(part) && family.of(part).isEmpty()) {
                 return Optional.of(part);
             }
         }
@@ -480,17 +419,18 @@ final class ControlFileTail implements Closeable {
     private List<ControlFilePart> recover(Optional<ControlFilePart> known, long inode) throws IOException {
         var parts = unheld();
         known.ifPresent(parts::remove);
-        var since = known.isPresent() ? Optional.<Instant>empty() : sinceTheLast();
-        var between = since.isPresent() ? between(since.get(), inode) : List.<Found>of();
+        var between = known.isPresent()
+                ? List.<ControlFileFamily.Member>of()
+                : family.between(acks.last(), Optional.empty(), inode);
         var lost = new ArrayList<>(parts);
-        var readers = allOrNone(opened -> {
+        var readers = ControlFileFamily.allOrNone(opened -> {
             for (ControlFilePart part : parts) {
-                rotated(part).ifPresent(reader -> {
+                family.rotated(part).ifPresent(reader -> {
                     opened.add(reader);
                     lost.remove(part);
                 });
             }
-            opened.addAll(readers(between));
+            opened.addAll(family.open(between));
         });
         int old = parts.size() - lost.size();
         for (ControlFileReader reader : readers.subList(0, old)) {
@@ -502,89 +442,7 @@ final class ControlFileTail implements Closeable {
         return lost;
     }
 
-    /** From when on files that had the name may have been missed; absent when none can have been, or nobody can tell. */
-    private Optional<Instant> sinceTheLast() throws IOException {
-        if (acks.parts().isEmpty()) {
-            return Optional.of(acks.since());
-        }
-        var last = acks.parts().getLast();
-        for (Found other : family()) {
-            if (is(last, other.stat())) {
-                return Optional.of(since(last, other.stat()));
-            }
-        }
-        var copy = copied(last);
-        if (copy.isPresent()) {
-            copy.get().close();
-            return Optional.empty(); // the whole directory is a copy, whose files tell nothing of their age
-        }
-        return Optional.of(acks.since());
-    }
-
-    private Instant since(Current now) {
-        return since(now.reader.part(), now.seen);
-    }
-
-    private Instant since(ControlFilePart part, ControlFileStat stat) {
-        return part.born() > 0 ? Instant.ofEpochMilli(part.born()) : stat.modified();
-    }
-
-    /** The file of that part, or else a copy of it, under the name of a rotated one. */
-    private Optional<ControlFileReader> rotated(ControlFilePart part) throws IOException {
-        for (Found other : family()) {
-            if (is(part, other.stat())) {
-                return Optional.of(open(other, part));
-            }
-        }
-        return copied(part);
-    }
-
-    /** Another file that holds everything that was read of that part. */
-    private Optional<ControlFileReader> copied(ControlFilePart part) throws IOException {
-        for (Found other : family()) {
-            var reader = open(other, part);
-            if (!is(part, other.stat()) && reader.continues(part)) {
-                return Optional.of(reader);
-            }
-            reader.close();
-        }
-        return Optional.empty();
-    }
-
-    // ---- files beside it ------------------------------------------------------------------------------------------
-
-    /** Rotated files that may be read, the oldest first. */
-    private List<Found> family() throws IOException {
-        var found = new ArrayList<Found>();
-        String name = file.getFileName().toString();
-        try (var names = Files.newDirectoryStream(file.resolveSibling("."))) {
-            for (Path path : names) {
-                String other = path.getFileName().toString();
-                if (other.startsWith(name)
-                        && ROTATED.matcher(other.substring(name.length())).matches()) {
-                    Path sibling = file.resolveSibling(other);
-                    ControlFileStat.of(sibling)
-                            .filter(s -> guard.objection(sibling, s).isEmpty())
-                            .ifPresent(s -> found.add(new Found(sibling, s)));
-                }
-            }
-        }
-        found.sort(Comparator.comparingLong((Found f) -> guard.born(f.stat()))
-                .thenComparing(f -> f.stat().modified())
-                .thenComparingLong(f -> f.stat().inode()));
-        return found;
-    }
-
-    private ControlFileReader open(Found found, ControlFilePart part) throws IOException {
-        var reader = ControlFileReader.open(found.path(), options.lineBytes(), part);
-        if (ControlFileStat.of(found.path())
-                .filter(s -> s.inode() == found.stat().inode())
-                .isEmpty()) {
-            reader.close();
-            throw new NoSuchFileException(found.path().toString(), null, "renamed while it was looked at");
-        }
-        return reader;
-    }
+    // ---- the rest ---------------------------------------------------------------------------------------------------
 
     private Old old(ControlFileReader reader) {
         return new Old(reader, options.surroundings().now().plus(options.linger()));

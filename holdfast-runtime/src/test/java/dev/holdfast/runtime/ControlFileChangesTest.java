@@ -281,8 +281,8 @@ class ControlFileChangesTest {
     @Tag("CH-07")
     void archivesFromBefore_areNotRead() throws IOException {
         Files.writeString(stage.beside("control.jsonl.7"), message("ancient"));
-        stage.append(message("a")).look();
         Files.setLastModifiedTime(stage.beside("control.jsonl.7"), FileTime.fromMillis(0));
+        stage.append(message("a")).look();
         rotate("control.jsonl.1");
         stage.append(message("b")).look().restart().look();
         assertThat(stage.session.texts()).containsExactly("a", "b");

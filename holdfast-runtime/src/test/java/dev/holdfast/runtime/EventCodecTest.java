@@ -59,7 +59,7 @@ class EventCodecTest {
                 new Event.MemoryDropped(3, "reset"),
                 new Event.ContinuationQueued(7),
                 new Event.FeedOpened(1, "inbox"),
-                new Event.MessagesTaken(1, List.of(MESSAGE)),
+                new Event.MessagesTaken(1, List.of(MESSAGE), NOON),
                 new Event.MessagesReturned(1, List.of(MESSAGE), "why"),
                 new Event.MessagesReleased(8, List.of(MESSAGE)),
                 new Event.MessagesRestored(List.of(MESSAGE)),

@@ -13,8 +13,8 @@ import java.util.OptionalLong;
 import java.util.UUID;
 
 /**
- * A batch in the making, for tests of a store: {@code BatchDraft.after(2, "settled").taken(1, 1, 5).batch()}. What is not
- * said is absent or zero, the summary {@link #OPEN}. Not thread-safe; each draft is a batch with an id of its own.
+ * A batch in the making, for tests of a store: {@code BatchDraft.after(2, "settled").taken(1, 1, 5).batch()}. What is
+ * not said is absent or zero, the summary {@link #OPEN}. Not thread-safe; each draft is a batch with an id of its own.
  */
 public final class BatchDraft {
     /** The summary of a session in phase OPEN. */

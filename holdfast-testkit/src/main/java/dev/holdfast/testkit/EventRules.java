@@ -139,7 +139,10 @@ final class EventRules {
             }
             case Event.QuestionAnswered e -> answered(e);
             case Event.QuestionWithdrawn e -> questionWithdrawn(e, at);
-            case Event.MemoryDropped e -> forgotten = e.through();
+            case Event.MemoryDropped e -> {
+                forgotten = e.through();
+                continuationQueued = false; // there is nothing left to go on with
+            }
             case Event.ContinuationQueued e -> {
                 check(limitOwed, "MB-15: a continuation is queued after no turn limit");
                 limitOwed = false;
@@ -471,6 +474,9 @@ final class EventRules {
     }
 
     private void questionWithdrawn(Event.QuestionWithdrawn e, Instant at) {
+        if (!questions.containsKey(e.id())) {
+            return; // it came too late to be asked, and its asker is told
+        }
         check(questions.containsKey(e.id()) && questionsOver.add(e.id()), "IN-14: " + e.id() + " is not open");
         check(
                 phase == Phase.CLOSED || !at.isBefore(deadlines.get(e.id())),

@@ -45,6 +45,7 @@ final class SimulatedReader {
         private final Runnable leave;
         private final Set<Long> given = new HashSet<>();
         private boolean fenced;
+        private boolean drained;
         private boolean left;
         private long last;
 
@@ -218,6 +219,9 @@ final class SimulatedReader {
     private void given(Hand from, Received message) {
         world.checker.afterStep();
         world.checker.trace(() -> host + " is given " + message.number());
+        if (from.drained) {
+            world.checker.violation("MB-09: message " + message.number() + " is given to a reader that was drained");
+        }
         if (from.fenced) {
             world.checker.violation("MB-03: message " + message.number() + " is given to a reader that was fenced");
         }
@@ -225,11 +229,12 @@ final class SimulatedReader {
         if (!from.given.add(message.number()) && !returned && world.kind.taker() != Simulation.Taker.CHAT) {
             world.checker.violation("P2: message " + message.number() + " is given twice by one feed");
         }
-        if (message.number() < from.last && !returned && world.kind.taker() != Simulation.Taker.CHAT) {
+        boolean words = message.payload() instanceof Payload.Words;
+        if (words && message.number() < from.last && !returned && world.kind.taker() != Simulation.Taker.CHAT) {
             world.checker.violation("MB-01: message " + message.number() + " is given after " + from.last);
         }
         from.last = message.number();
-        if (message.payload() instanceof Payload.Words || message.payload() instanceof Payload.ToolRun) {
+        if (words || message.payload() instanceof Payload.ToolRun) {
             int patience = world.faulty() && below(4) == 0 ? 12_000 : 1_500;
             if (!world.faulty() || below(10) > 0) {
                 later(patience, () -> settle(from, message));
@@ -278,10 +283,16 @@ final class SimulatedReader {
     private void disturb(Mailbox box) {
         switch (below(3)) {
             case 0 -> restart();
-            case 1 -> world.promised(host, "drain the feed", box.drainFeed()).thenAccept(unread -> {
-                world.checker.notInHand(unread);
-                later(500, () -> feedAgain(box));
-            });
+            case 1 -> {
+                var drained = hand.orElseThrow();
+                world.promised(host, "drain the feed", box.drainFeed()).thenAccept(unread -> {
+                    drained.drained = true;
+                    world.checker.notInHand(unread.stream()
+                            .filter(m -> drained.given.contains(m.number()))
+                            .toList());
+                    later(500, () -> feedAgain(box));
+                });
+            }
             default -> feedAgain(box);
         }
     }
