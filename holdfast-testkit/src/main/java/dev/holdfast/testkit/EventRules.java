@@ -425,7 +425,6 @@ final class EventRules {
 
     private void feedOpened(Event.FeedOpened e) {
         check(e.feed() == feed + 1 && !feedOpen, "MB-03: feed " + e.feed() + " is opened beside feed " + feed);
-        check(phase != Phase.CLOSED, "CH-03: a feed is opened in a closed session");
         var held = ledger.at(Place.HAND);
         check(held.isEmpty(), "MB-05: a feed is opened while an older one holds " + held);
         feed = e.feed();
