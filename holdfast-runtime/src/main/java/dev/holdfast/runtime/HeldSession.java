@@ -178,19 +178,37 @@ final class HeldSession implements Session, Owner.Audience {
 
     /** As {@link #signal}, each second while the journal says that something is open: a parked session stays asleep. */
     void sweep() {
-        boolean held;
+        boolean rests;
         synchronized (lock) {
             boolean due = parts.options()
                     .core()
                     .wakeAt(state, live)
                     .filter(at -> !at.isAfter(parts.options().surroundings().now()))
                     .isPresent();
-            boolean rests = told && (state.phase() == Phase.PARKED || state.phase() == Phase.PAUSED);
-            held = owner.isEmpty() && ((rests && !due) || sleepsOnMail());
+            if (owner.isEmpty() && sleepsOnMail()) {
+                return;
+            }
+            rests = owner.isEmpty() && told && !due && rests(state.phase().name());
         }
-        if (!held) {
+        if (rests) {
+            wakeUnlessResting();
+        } else {
             signal();
         }
+    }
+
+    /** It rested when its last owner here let go; another host may have taken it up again since. */
+    private void wakeUnlessResting() {
+        parts.journal().session(name).whenComplete((summary, failure) -> {
+            if (failure == null
+                    && summary.filter(s -> !rests(s.summary().phase())).isPresent()) {
+                signal();
+            }
+        });
+    }
+
+    private static boolean rests(String phase) {
+        return phase.equals(Phase.PARKED.name()) || phase.equals(Phase.PAUSED.name());
     }
 
     /** Another host may own the session: what it records is looked for each second. */

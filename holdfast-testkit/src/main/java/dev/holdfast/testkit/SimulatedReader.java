@@ -10,9 +10,7 @@ import dev.holdfast.Received;
 import dev.holdfast.core.Phase;
 import dev.holdfast.runtime.Holdfast;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -275,10 +273,11 @@ final class SimulatedReader {
                 mailbox = Optional.empty();
                 later(500, this::open);
             }
-            case 1 -> world.promised(host, "drain the feed", box.drainFeed()).thenAccept(unread -> {
-                world.checker.notInHand(unread);
-                later(500, () -> feedAgain(box));
-            });
+            case 1 ->
+                world.promised(host, "drain the feed", box.drainFeed()).thenAccept(unread -> {
+                    world.checker.notInHand(unread);
+                    later(500, () -> feedAgain(box));
+                });
             default -> feedAgain(box);
         }
     }
