@@ -209,7 +209,8 @@ final class PostgresCommitter {
             attempt.applied.forEach(PostgresWrite::doubt);
         }
         JournalException named = PostgresProblems.of(error, "committing", url);
-        if (PostgresProblems.isOfOneItem(error)) {
+        if (PostgresProblems.isOfOneItem(error)
+                || (attempt.batch.size() > 1 && PostgresProblems.tookTooLong(error))) {
             isolate(attempt, named, result);
         } else if (PostgresProblems.mayPass(error)) {
             result.broken |= !PostgresProblems.isLocked(error);

@@ -100,6 +100,16 @@ public final class PostgresJournal implements Journal {
         return open(url, options, PostgresStep.NONE);
     }
 
+    /**
+     * Opens a store for reading: nothing is made or changed.
+     *
+     * @throws JournalException as {@link #at(String)}; NOT_FOUND also when there is no store in the database
+     * @throws IllegalArgumentException when it is no such address
+     */
+    public static PostgresReader readOnly(String url, PostgresOptions options) {
+        return PostgresReader.open(url, options);
+    }
+
     static PostgresJournal open(String url, PostgresOptions options, PostgresStep step) {
         PostgresUrl where = PostgresUrl.of(url);
         String storeId;

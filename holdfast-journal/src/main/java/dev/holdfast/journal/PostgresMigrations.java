@@ -39,9 +39,7 @@ final class PostgresMigrations {
             if (!exists(sql, "SELECT 1 FROM pg_namespace WHERE nspname = ?", schema)) {
                 sql.run("CREATE SCHEMA \"" + schema + "\"");
             }
-            int format = exists(sql, "SELECT 1 FROM pg_tables WHERE tablename = 'meta' AND schemaname = ?", schema)
-                    ? format(sql, schema, url)
-                    : 0;
+            int format = present(sql, schema) ? format(sql, schema, url) : 0;
             for (int next = format + 1; next <= LATEST; next++) {
                 for (String statement : Migrations.statements(script(next))) {
                     sql.run(statement);
@@ -60,6 +58,28 @@ final class PostgresMigrations {
                 connection.rollback();
             }
         }
+    }
+
+    /** Checks that there is a store of a format this version knows; changes nothing. */
+    static void check(Connection connection, String schema, PostgresUrl url) throws SQLException {
+        PostgresSql sql = new PostgresSql(connection);
+        checkServer(sql, url);
+        int format = present(sql, schema) ? format(sql, schema, url) : 0;
+        if (format == 0) {
+            throw new JournalException(
+                    Problem.NOT_FOUND,
+                    "there is no store in schema " + schema + " of " + url + "; a host that opens it makes one");
+        }
+        if (format < LATEST) {
+            throw new JournalException(
+                    Problem.FAILED,
+                    "the store in schema " + schema + " of " + url + " has format " + format
+                            + ", which has to be brought to " + LATEST + " first; a host that opens it does so");
+        }
+    }
+
+    private static boolean present(PostgresSql sql, String schema) throws SQLException {
+        return exists(sql, "SELECT 1 FROM pg_tables WHERE tablename = 'meta' AND schemaname = ?", schema);
     }
 
     private static void checkServer(PostgresSql sql, PostgresUrl url) throws SQLException {
