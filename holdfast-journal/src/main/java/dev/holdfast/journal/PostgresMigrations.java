@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings a schema to the latest format by the scripts {@code postgres/V1.sql} and so on, all in one transaction under an
- * advisory lock: of two hosts that start at once the second waits and finds the work done. A script is never changed
- * once it was released.
+ * Brings a schema to the latest format by the scripts {@code postgres/V1.sql} and so on, all in one transaction under
+ * an advisory lock: of two hosts that start at once the second waits and finds the work done. A script is never
+ * changed once it was released.
  */
 final class PostgresMigrations {
     private static final Logger LOG = LoggerFactory.getLogger(PostgresMigrations.class);
@@ -60,8 +60,8 @@ final class PostgresMigrations {
         }
     }
 
-    /** Checks that there is a store of a format this version knows; changes nothing. */
-    static void check(Connection connection, String schema, PostgresUrl url) throws SQLException {
+    /** Checks that there is a store of this version's format; changes nothing. Answers its identity. */
+    static String check(Connection connection, String schema, PostgresUrl url) throws SQLException {
         PostgresSql sql = new PostgresSql(connection);
         checkServer(sql, url);
         int format = present(sql, schema) ? format(sql, schema, url) : 0;
@@ -76,6 +76,7 @@ final class PostgresMigrations {
                     "the store in schema " + schema + " of " + url + " has format " + format
                             + ", which has to be brought to " + LATEST + " first; a host that opens it does so");
         }
+        return meta(sql, "store_id");
     }
 
     private static boolean present(PostgresSql sql, String schema) throws SQLException {
@@ -143,7 +144,8 @@ final class PostgresMigrations {
 
     private static void putMeta(PostgresSql sql, String name, String value) throws SQLException {
         sql.bind(
-                        "INSERT INTO meta(name, value) VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value",
+                        "INSERT INTO meta(name, value) VALUES(?, ?)"
+                                + " ON CONFLICT(name) DO UPDATE SET value = excluded.value",
                         name,
                         PostgresSql.utf8(value))
                 .executeUpdate();

@@ -140,6 +140,7 @@ class PostgresStoreTest extends PostgresFixture {
         run("GRANT SELECT ON ALL TABLES IN SCHEMA @ TO looker");
         String url = "postgresql://looker:looker@localhost:" + PostgresServer.port() + "/postgres";
         PostgresReader reader = closing(PostgresJournal.readOnly(url, options()));
+        assertThat(reader.storeId()).isEqualTo(journal.storeId());
         assertThat(outcome(reader.sessions(Optional.empty(), 10)))
                 .singleElement()
                 .isEqualTo(outcome(journal.session(DESK)).orElseThrow())
