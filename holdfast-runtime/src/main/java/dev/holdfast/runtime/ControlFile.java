@@ -7,6 +7,7 @@ import dev.holdfast.Subscription;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -94,11 +95,11 @@ public final class ControlFile implements Subscription {
      */
     public static ControlFile follow(Session session, Path file, ControlFileOptions options) {
         var followed = follow(session, file, options, step -> {});
-        followed.lookLater(true);
+        followed.begin();
         return followed;
     }
 
-    /** Does nothing by itself: {@link #look} is called by the test. */
+    /** Does nothing by itself before {@link #begin}; {@link #look} can be called instead. */
     static ControlFile follow(Session session, Path file, ControlFileOptions options, Consumer<Step> steps) {
         var absolute = file.toAbsolutePath().normalize();
         if (absolute.getParent() == null || absolute.getFileName() == null) {
@@ -150,12 +151,15 @@ public final class ControlFile implements Subscription {
 
     // ---- following ------------------------------------------------------------------------------------------------
 
-    private void lookLater(boolean now) {
+    void begin() {
+        lookAt(options.surroundings().now());
+    }
+
+    private void lookAt(Instant at) {
         looking.lock();
         try {
             if (!closing.isDone()) {
                 var surroundings = options.surroundings();
-                var at = now ? surroundings.now() : surroundings.now().plus(options.poll());
                 next = Optional.of(
                         surroundings.at(at, () -> surroundings.toolExecutor().execute(this::lookAgain)));
             }
@@ -168,7 +172,7 @@ public final class ControlFile implements Subscription {
         try {
             look();
         } finally {
-            lookLater(false);
+            lookAt(options.surroundings().now().plus(options.poll()));
         }
     }
 

@@ -70,7 +70,6 @@ final class ControlFileAcks implements Closeable {
      * Opens it, or makes it for this user alone.
      *
      * @param path absolute, in a directory without symbolic links
-     * @param guard number of the user this process runs as
      * @throws HoldfastException when it is followed by another already, belongs to another session, or is nobody's business
      */
     static ControlFileAcks open(Path path, SessionName session, ControlFileGuard guard) throws IOException {

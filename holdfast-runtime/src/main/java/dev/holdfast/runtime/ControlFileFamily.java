@@ -53,9 +53,10 @@ final class ControlFileFamily {
                 }
             }
         }
-        members.sort(Comparator.comparingLong((Member m) -> guard.born(m.stat()))
-                .thenComparing(m -> m.stat().modified())
-                .thenComparingLong(m -> m.stat().inode()));
+        members.sort(
+                Comparator.comparing((Member m) -> guard.tellsBirth() ? m.stat().born() : Instant.EPOCH)
+                        .thenComparing(m -> m.stat().modified())
+                        .thenComparingLong(m -> m.stat().inode()));
         return members;
     }
 

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * @param author the name of who wrote a line that names no author (default {@code "owner"}: only the file's owner may
  *     write to it)
  * @param notices told of what a person should see, one call at a time, on the thread that follows the file; it must be
- *     quick. By default notices are logged as warnings
+ *     quick. By default they are logged, as warnings but for a rotation
  */
 public record ControlFileOptions(
         int lineBytes,
@@ -54,8 +54,16 @@ public record ControlFileOptions(
                 Duration.ofMillis(100),
                 Duration.ofSeconds(5),
                 "owner",
-                notice -> LOG.warn("control file: {}", notice),
+                ControlFileOptions::log,
                 Shared.SURROUNDINGS);
+    }
+
+    private static void log(ControlFileNotice notice) {
+        if (notice.kind() == ControlFileNotice.Kind.ROTATED) {
+            LOG.info("control file: {}", notice);
+        } else {
+            LOG.warn("control file: {}", notice);
+        }
     }
 
     public ControlFileOptions lineBytes(int lineBytes) {

@@ -16,8 +16,8 @@ import java.util.Optional;
 
 /**
  * One open file, read line by line as bytes. It keeps no byte of a line that has no newline yet, so nothing is decoded in
- * halves. Reading is guarded: lines are given out only when, after they were read, everything before them still stands as
- * it was, so that a file which is truncated and written anew in the middle of a read gives no line that never was there.
+ * halves. Reading is guarded: lines are given out only when, after they were read, they and everything before them still
+ * stand as they were, so that a file which is written anew in the middle of a read gives no line that never was there.
  * One thread at a time.
  */
 final class ControlFileReader implements Closeable {
@@ -128,14 +128,15 @@ final class ControlFileReader implements Closeable {
         while (!full()) {
             forget();
             var lines = new ArrayList<Raw>();
-            var digest = copy(running);
+            var all = copy(running);
+            var batch = Digests.sha256();
             long at = reach;
             for (long read = 0; lines.size() < LINES_AT_ONCE && read < BYTES_AT_ONCE; read = at - reach) {
                 long end = lineEnd(at);
                 if (end < 0) {
                     break;
                 }
-                var line = line(at, end, digest);
+                var line = line(at, end, all, batch);
                 if (line.isEmpty()) {
                     return List.of();
                 }
@@ -144,10 +145,10 @@ final class ControlFileReader implements Closeable {
                 }
                 at = end;
             }
-            if (at == reach || !stands(false)) {
+            if (at == reach || !stands(false) || !same(reach, at, batch)) {
                 return List.of();
             }
-            reached(at, digest);
+            reached(at, all);
             lines.forEach(line -> part.add(line.mark()));
             if (!lines.isEmpty()) {
                 return lines;
@@ -156,25 +157,52 @@ final class ControlFileReader implements Closeable {
         return List.of();
     }
 
-    /** What is acted on is what is remembered: the bytes are read once. Absent when they are not there any more. */
-    private Optional<Raw> line(long at, long end, MessageDigest all) throws IOException {
+    /**
+     * What is acted on is what is remembered: the bytes are read once. Absent when they are not there any more.
+     *
+     * @param digests take up the bytes as well
+     */
+    private Optional<Raw> line(long at, long end, MessageDigest... digests) throws IOException {
         long length = end - at - 1;
         var line = Digests.sha256();
         var content = Optional.<byte[]>empty();
         if (length <= lineBytes) {
-            content = Optional.of(bytes(at, (int) length));
-            line.update(content.get());
-            line.update((byte) '\n');
-            all.update(content.get());
-            all.update((byte) '\n');
-            if (content.get().length < length) {
+            var bytes = bytes(at, (int) length + 1);
+            if (!endsAt(bytes, (int) length)) {
                 return Optional.empty();
             }
-        } else if (!digest(at, end, line, all)) {
-            return Optional.empty();
+            line.update(bytes);
+            for (MessageDigest digest : digests) {
+                digest.update(bytes);
+            }
+            content = Optional.of(Arrays.copyOf(bytes, (int) length));
+        } else {
+            var into = Arrays.copyOf(digests, digests.length + 1);
+            into[digests.length] = line;
+            if (!digest(at, end, into)) {
+                return Optional.empty();
+            }
         }
         var mark = ControlFilePart.Mark.of(at, end, line);
         return Optional.of(new Raw(part, path, mark, part.times(mark), content));
+    }
+
+    /** Whether that is where their first newline stands. */
+    private static boolean endsAt(byte[] bytes, int length) {
+        for (int i = 0; i < bytes.length; i++) {
+            if (bytes[i] == '\n') {
+                return i == length;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the bytes between are, read once more, those the digest took up. */
+    private boolean same(long from, long to, MessageDigest digest) throws IOException {
+        forget();
+        var again = Digests.sha256();
+        return digest(from, to, again)
+                && Arrays.equals(again.digest(), copy(digest).digest());
     }
 
     private void reached(long at, MessageDigest digest) throws IOException {
@@ -197,9 +225,7 @@ final class ControlFileReader implements Closeable {
     boolean stands(boolean whole) throws IOException {
         forget();
         if (whole || reach <= COMPARED_WHOLE) {
-            var digest = Digests.sha256();
-            return digest(0, reach, digest)
-                    && Arrays.equals(digest.digest(), copy(running).digest());
+            return same(0, reach, running);
         }
         return channel.size() >= reach
                 && Arrays.equals(head, bytes(0, head.length))

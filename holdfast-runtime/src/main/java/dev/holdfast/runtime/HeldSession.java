@@ -1115,6 +1115,15 @@ final class HeldSession implements Session, Owner.Audience {
                 });
     }
 
+    /** As {@link #resume}; completes once it was acted on. */
+    CompletionStage<Boolean> resumed() {
+        return acceptAndWatch(
+                parts.envelope().control(name, ArrivalKind.RESUME, ""),
+                before -> (own, event) -> event instanceof Event.ArrivalDone d && d.number() == own
+                        ? Optional.of(true)
+                        : Optional.empty());
+    }
+
     @Override
     public CompletionStage<Receipt> pause(String reason) {
         return acceptAndAct(parts.envelope().control(name, ArrivalKind.PAUSE, reason));

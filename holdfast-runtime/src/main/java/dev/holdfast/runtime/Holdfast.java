@@ -203,8 +203,8 @@ public final class Holdfast implements AutoCloseable {
                     .session(name)
                     .thenComposeAsync(
                             summary -> summary.filter(Holdfast::drained).isPresent()
-                                    ? session.resume()
-                                    : CompletableFuture.completedFuture(null),
+                                    ? session.resumed()
+                                    : CompletableFuture.completedFuture(false),
                             executor())
                     .thenApply(resumed -> new Opened(session, reading));
         });

@@ -21,7 +21,10 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.AnnotatedElementContext;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.io.TempDirFactory;
 
 /**
  * Random writers, rotations, truncations, rewritings, restarts, crashes and full inboxes, against a model that knows in
@@ -29,11 +32,22 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code -Dholdfast.control.seed=N}; {@code -Dholdfast.control.runs=N} does more.
  */
 class ControlFileModelTest {
-    private static final int RUNS = Integer.getInteger("holdfast.control.runs", 20);
+    private static final int RUNS = Integer.getInteger("holdfast.control.runs", 25);
     private static final int STEPS = 80;
 
-    @TempDir
+    /** In memory where there is such a place: the model is about order, not about the disk. */
+    @TempDir(factory = InMemory.class)
     Path directory;
+
+    static final class InMemory implements TempDirFactory {
+        @Override
+        public Path createTempDirectory(AnnotatedElementContext element, ExtensionContext context) throws IOException {
+            var memory = Path.of("/dev/shm");
+            return Files.isWritable(memory)
+                    ? Files.createTempDirectory(memory, "control-")
+                    : Files.createTempDirectory("control-");
+        }
+    }
 
     @Test
     @Tag("CH-07")
