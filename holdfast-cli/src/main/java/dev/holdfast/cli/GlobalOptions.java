@@ -34,7 +34,8 @@ final class GlobalOptions {
             paramLabel = "URL",
             scope = ScopeType.INHERIT,
             description = "A database that keeps the sessions instead: postgresql://USER@HOST/DATABASE. The data"
-                    + " directory then holds only what belongs to this host. Default: HOLDFAST_STORE.")
+                    + " directory then holds only what belongs to this host. Default: HOLDFAST_STORE, which is the"
+                    + " place for an address with a password: others can read command lines.")
     private Optional<String> store = Optional.empty();
 
     @Option(names = "--json", scope = ScopeType.INHERIT, description = "For programs: one JSON object a line.")

@@ -2,9 +2,12 @@ package dev.holdfast.cli;
 
 import dev.holdfast.Journal;
 import dev.holdfast.JournalReader;
+import dev.holdfast.journal.PostgresJournal;
+import dev.holdfast.journal.PostgresOptions;
 import dev.holdfast.journal.SqliteJournal;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** Where the sessions of a command are kept: in the data directory, or in a database that is named. */
 sealed interface Store {
@@ -22,11 +25,15 @@ sealed interface Store {
         if (address.isEmpty()) {
             return new InDirectory(data);
         }
-        throw new CommandFailed(
-                Exit.USAGE,
-                "usage",
-                "--store '" + TerminalText.line(address.get(), 40)
-                        + "' is no address of a store: give postgresql://HOST/DATABASE, or leave it out");
+        var shape = InDatabase.SHAPE.matcher(address.get());
+        if (!shape.matches()) {
+            throw new CommandFailed(
+                    Exit.USAGE,
+                    "usage",
+                    "what --store or HOLDFAST_STORE names is no address of a store: give"
+                            + " postgresql://USER@HOST/DATABASE, or leave it out");
+        }
+        return new InDatabase(address.get(), "postgresql://" + shape.group(1));
     }
 
     /** The embedded store. */
@@ -44,6 +51,36 @@ sealed interface Store {
         @Override
         public String name() {
             return "sqlite";
+        }
+    }
+
+    /**
+     * A PostgreSQL database, which several hosts may use.
+     *
+     * @param name without user, password and parameters
+     */
+    record InDatabase(String address, String name) implements Store {
+        private static final Pattern SHAPE =
+                Pattern.compile("(?:jdbc:postgresql:|postgres(?:ql)?:)//(?:[^@/?]*@)?([^?]*)(?:\\?.*)?");
+
+        @Override
+        public Journal open() {
+            try {
+                return PostgresJournal.at(address, PostgresOptions.standard());
+            } catch (IllegalArgumentException e) {
+                throw new CommandFailed(Exit.USAGE, "usage", String.valueOf(e.getMessage()));
+            }
+        }
+
+        @Override
+        public JournalReader read() {
+            return open();
+        }
+
+        /** The address may hold a password. */
+        @Override
+        public String toString() {
+            return name;
         }
     }
 }

@@ -15,9 +15,9 @@ import java.util.TreeSet;
  * @param ids how many delivery ids were derived
  * @param takenThrough every arrival up to here is named by an event (IN-22)
  * @param ahead numbers above it that are named as well
- * @param ordinaryDone ordinary messages named so far; {@code ordinaryDoneBytes} their bytes
- * @param lastOrdinary the highest ordinary arrival named
- * @param front messages given back, ahead of everything waiting (MB-05)
+ * @param ordinaryDone counted arrivals named so far; {@code ordinaryDoneBytes} their bytes (MB-18)
+ * @param lastOrdinary the highest arrival with words named
+ * @param front what was given back, ahead of everything waiting, in the order of acceptance (MB-05)
  * @param consumed real messages taken into turns, less those given back (MB-19)
  * @param questions asked and not answered, oldest first
  * @param finishing set once the session takes nothing new (MB-07)
@@ -25,7 +25,7 @@ import java.util.TreeSet;
  * @param continueAfter a turn reached its limit: it goes on once every message up to this number had its turn (MB-15)
  * @param continuations turns in a row that only went on, with no message between
  * @param forgotten turns up to here are never told again: the agent's memory of them was dropped (IN-20)
- * @param usedAt when the session was opened, last began a turn or last gave something to a reader (IN-17)
+ * @param usedAt when the session was opened, or last gave a message to a turn or a reader (IN-17)
  * @param reading what a reading surface holds
  * @param released held by the releaser of an address (IN-10)
  * @param lastTurn number of the newest turn
@@ -215,15 +215,17 @@ public record Durable(
             }
         }
 
+        /** A message. */
         void nameOrdinary(Taken message) {
-            nameOrdinary(message.number(), message.bytes());
+            nameCounted(message.number(), message.bytes());
+            lastOrdinary = Math.max(lastOrdinary, message.number());
         }
 
-        void nameOrdinary(long number, long bytes) {
+        /** An arrival that counts against the limit on what lies unread. */
+        void nameCounted(long number, long bytes) {
             name(number);
             ordinaryDone++;
             ordinaryDoneBytes += bytes;
-            lastOrdinary = Math.max(lastOrdinary, number);
         }
 
         Durable build() {

@@ -27,7 +27,10 @@ public sealed interface Event {
     /** @param deadline of a drain; or the open turn's new one, when the phase becomes OPEN again with a turn open */
     record PhaseChanged(Phase.Trigger trigger, String reason, Optional<Instant> deadline) implements Event {}
 
-    /** An arrival that carries no words was acted on, or had nothing to act on; {@code what} says which. */
+    /**
+     * An arrival that carries no words was acted on, or had nothing to act on; {@code what} says which. One that was given
+     * back leaves the front.
+     */
     record ArrivalDone(long number, ArrivalKind kind, long bytes, String what) implements Event {
         /** {@code what} of a withdrawal that won (MB-21). */
         public static final String WITHDRAWN = "withdrawn";
@@ -79,7 +82,7 @@ public sealed interface Event {
         }
     }
 
-    /** They go back to the front, in this order (MB-05). */
+    /** They go back to the front, in the order of acceptance (MB-05). */
     record MessagesReturned(long feed, List<Taken> messages, String why) implements Event {
         public MessagesReturned {
             messages = List.copyOf(messages);
@@ -93,7 +96,7 @@ public sealed interface Event {
         }
     }
 
-    /** Their releaser put them back, in front (IN-11). */
+    /** Their releaser put them back, in front and in the order of acceptance (IN-11). */
     record MessagesRestored(List<Taken> messages) implements Event {
         public MessagesRestored {
             messages = List.copyOf(messages);

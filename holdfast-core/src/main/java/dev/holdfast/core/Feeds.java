@@ -15,11 +15,11 @@ abstract sealed class Feeds extends Mail permits Step {
 
     /** MB-03, MB-05: fences the older feed and takes back what it held. */
     final void openFeed(Input.FeedWanted wanted) {
-        if (durable.phase() == Phase.CLOSED) {
-            return;
-        }
         endFeed(FeedEnd.FENCED, "a newer feed was opened");
         emit(new Event.FeedOpened(durable.reading().feed() + 1, wanted.surface()));
+        if (durable.phase() == Phase.CLOSED) {
+            closeFeed(FeedEnd.CLOSED); // who opened it learns that
+        }
     }
 
     /** The feed is over and what it holds goes to the front; nothing to do when there is neither. */
@@ -28,7 +28,8 @@ abstract sealed class Feeds extends Mail permits Step {
         closeFeed(cause);
     }
 
-    private void closeFeed(FeedEnd cause) {
+    /** What it holds may still be settled. */
+    final void closeFeed(FeedEnd cause) {
         live.demand = Optional.empty();
         if (durable.reading().open()) {
             emit(new Event.FeedEnded(durable.reading().feed(), cause));
@@ -110,6 +111,10 @@ abstract sealed class Feeds extends Mail permits Step {
             case CLOSED -> closeFeed(FeedEnd.CLOSED);
             case OPEN -> {
                 var next = upTo(demand.max());
+                boolean more = !demand.waits() && !readThrough(demand.through()) && next.size() < demand.max();
+                if (more) {
+                    return; // what was accepted before it asked is still being read
+                }
                 if (!next.isEmpty()) {
                     live.demand = Optional.empty();
                     emit(new Event.MessagesTaken(durable.reading().feed(), next, now));

@@ -4,6 +4,8 @@ import dev.holdfast.Limits;
 import dev.holdfast.Outcome;
 import dev.holdfast.TurnMark;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -47,6 +49,7 @@ final class Fold {
                 d.forgotten = e.through();
                 d.nativeSession = Optional.empty();
                 d.marks = List.of();
+                d.continueAfter = OptionalLong.empty(); // there is nothing left to go on with
             }
             case Event.ContinuationQueued e -> d.continueAfter = OptionalLong.of(e.after());
             case Event.FeedOpened e -> d.reading = new Reading(e.feed(), true, d.reading.inHand());
@@ -54,20 +57,14 @@ final class Fold {
             case Event.MessagesReturned e -> messagesReturned(d, e);
             case Event.MessagesReleased e -> {
                 d.name(e.number());
+                takeOut(d, e.messages());
                 var held = new ArrayList<>(d.released);
-                for (Taken m : e.messages()) {
-                    takeOut(d, m);
-                    held.add(m);
-                }
+                held.addAll(e.messages());
                 d.released = held;
             }
             case Event.MessagesRestored e -> {
-                var held = new ArrayList<>(d.released);
-                held.removeAll(e.messages());
-                d.released = held;
-                var front = new ArrayList<>(e.messages());
-                front.addAll(d.front);
-                d.front = front;
+                d.released = without(d.released, e.messages());
+                giveBack(d, e.messages());
             }
             case Event.FeedEnded e -> {
                 d.reading = new Reading(e.feed(), false, d.reading.inHand());
@@ -124,8 +121,11 @@ final class Fold {
     }
 
     private static void arrivalDone(Durable.Draft d, Event.ArrivalDone e) {
-        if (e.kind().counted()) {
-            d.nameOrdinary(e.number(), e.bytes());
+        var front = d.front.stream().filter(m -> m.number() != e.number()).toList();
+        if (front.size() < d.front.size()) {
+            d.front = front;
+        } else if (e.kind().counted()) {
+            d.nameCounted(e.number(), e.bytes());
         } else {
             d.name(e.number());
         }
@@ -148,9 +148,9 @@ final class Fold {
     }
 
     private static void messagesTaken(Durable.Draft d, Event.MessagesTaken e) {
+        takeOut(d, e.messages());
         var held = new ArrayList<>(d.reading.inHand());
         for (Taken m : e.messages()) {
-            takeOut(d, m);
             if (m.kind().speaks()) {
                 held.add(m);
                 d.consumed++;
@@ -160,25 +160,43 @@ final class Fold {
         d.usedAt = e.at();
     }
 
-    private static void takeOut(Durable.Draft d, Taken m) {
-        if (removeFromFront(d, m)) {
-            return;
+    /** From the front, or from among those that wait: there may be thousands of either. */
+    private static void takeOut(Durable.Draft d, List<Taken> messages) {
+        var front = new LinkedHashSet<>(d.front);
+        for (Taken m : messages) {
+            if (front.remove(m)) {
+                continue;
+            }
+            if (m.kind().speaks()) {
+                d.nameOrdinary(m);
+            } else if (m.kind().counted()) {
+                d.nameCounted(m.number(), m.bytes());
+            } else {
+                d.name(m.number());
+            }
         }
-        if (m.kind().counted()) {
-            d.nameOrdinary(m);
-        } else {
-            d.name(m.number());
-        }
+        d.front = List.copyOf(front);
+    }
+
+    private static List<Taken> without(List<Taken> all, List<Taken> some) {
+        var left = new LinkedHashSet<>(all);
+        some.forEach(left::remove);
+        return List.copyOf(left);
     }
 
     private static void messagesReturned(Durable.Draft d, Event.MessagesReturned e) {
-        var held = new ArrayList<>(d.reading.inHand());
-        held.removeAll(e.messages());
-        var front = new ArrayList<>(e.messages());
-        front.addAll(d.front);
-        d.front = front;
+        var held = without(d.reading.inHand(), e.messages());
+        giveBack(d, e.messages());
         d.consumed -= e.messages().size();
         d.reading = new Reading(d.reading.feed(), d.reading.open(), held);
+    }
+
+    /** They may come back one after the other; in front they stand in the order of acceptance all the same. */
+    private static void giveBack(Durable.Draft d, List<Taken> messages) {
+        var front = new ArrayList<>(d.front);
+        front.addAll(messages);
+        front.sort(Comparator.comparingLong(Taken::number));
+        d.front = front;
     }
 
     private static boolean removeFromFront(Durable.Draft d, Taken message) {
@@ -200,13 +218,16 @@ final class Fold {
             }
         }
         d.consumed += e.messages().size();
-        d.usedAt = e.at();
         switch (e.kind()) {
             case AFTER_LIMIT -> {
                 d.continueAfter = OptionalLong.empty();
                 d.continuations++;
+                d.usedAt = e.at();
             }
-            case MESSAGE -> d.continuations = 0;
+            case MESSAGE -> {
+                d.continuations = 0;
+                d.usedAt = e.at();
+            }
             case STEER, CONTINUATION, INTERNAL -> {}
         }
         d.lastTurn = e.turn();
@@ -244,6 +265,7 @@ final class Fold {
             d.nameOrdinary(e.message());
         }
         d.consumed++;
+        d.continuations = 0;
         d.turn = Optional.of(turn.told(told));
     }
 
@@ -258,9 +280,7 @@ final class Fold {
         told.remove(line);
         if (line.landed()) {
             d.consumed--;
-            var front = new ArrayList<>(d.front);
-            front.add(e.message());
-            d.front = front;
+            giveBack(d, List.of(e.message()));
         }
         d.turn = Optional.of(turn.told(told));
     }

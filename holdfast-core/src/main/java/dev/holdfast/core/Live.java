@@ -18,6 +18,7 @@ import java.util.TreeMap;
  * What this owner knows and nobody journals. Lost with the host, and rebuilt by asking.
  *
  * @param epoch the claim's
+ * @param awakeAt since when the claim is held
  * @param stage of the current incarnation
  * @param plan how to start it, once the agent's knowledge is there
  * @param landed lines known to be in the agent's context
@@ -37,7 +38,8 @@ import java.util.TreeMap;
  * @param freeSlot somebody waits for our slot
  * @param settings how the owner treats the mail
  * @param spoken a line was told to this incarnation
- * @param judging the message the boundary is asked about; {@code judged} the one it let through (MB-10)
+ * @param judging the message the boundary is asked about, only while the agent rests; {@code judged} the one it let
+ *     through (MB-10)
  * @param internal requests for this incarnation that wait (MB-16)
  * @param stopCause why the process is being ended, when it is recorded as such
  * @param asked how many requests of the host were looked at by this owner
@@ -47,6 +49,7 @@ import java.util.TreeMap;
  */
 public record Live(
         long epoch,
+        Instant awakeAt,
         AgentStage stage,
         Optional<Plan> plan,
         Set<DeliveryId> landed,
@@ -78,6 +81,7 @@ public record Live(
     public static Live none() {
         return new Live(
                 0,
+                Instant.EPOCH,
                 AgentStage.DOWN,
                 Optional.empty(),
                 Set.of(),
@@ -134,6 +138,7 @@ public record Live(
     /** A changeable copy, used only inside one decision. */
     static final class Draft {
         long epoch;
+        Instant awakeAt;
         AgentStage stage;
         Optional<Plan> plan;
         Set<DeliveryId> landed;
@@ -164,6 +169,7 @@ public record Live(
 
         private Draft(Live l) {
             epoch = l.epoch;
+            awakeAt = l.awakeAt;
             stage = l.stage;
             plan = l.plan;
             landed = new LinkedHashSet<>(l.landed);
@@ -218,6 +224,7 @@ public record Live(
         Live build() {
             return new Live(
                     epoch,
+                    awakeAt,
                     stage,
                     plan,
                     landed,

@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
@@ -59,7 +60,11 @@ abstract sealed class Mail extends Turns permits Feeds {
     }
 
     final void done(Header h, String what) {
-        emit(new Event.ArrivalDone(h.number(), h.kind(), h.bytes(), what));
+        done(h.taken(), what);
+    }
+
+    private void done(Taken m, String what) {
+        emit(new Event.ArrivalDone(m.number(), m.kind(), m.bytes(), what));
     }
 
     // ---- cancels --------------------------------------------------------------------------------------------------
@@ -97,15 +102,17 @@ abstract sealed class Mail extends Turns permits Feeds {
     private void cancelNext(Header h) {
         long first = h.boundAfter() + 1; // not named when the cancel was accepted
         boolean openedSince = durable.turn()
-                .filter(t -> t.original().carries(first)
-                        || (t.afterOrdinary() <= h.boundAfter() && durable.lastOrdinary() > h.boundAfter()))
-                .isPresent();
+                .filter(t -> t.original().kind() != Told.Kind.INTERNAL)
+                .filter(t -> t.original().carries(first) || t.afterOrdinary() <= h.boundAfter())
+                .isPresent(); // none was open then, and this is the first that was opened since
         if (openedSince) {
             endTurnFor(h, true, "");
             return;
         }
         boolean takenSince = durable.named(first) && durable.lastOrdinary() > h.boundAfter();
-        var next = (takenSince ? Optional.<Taken>empty() : nextMessage()).filter(m -> m.number() < h.number());
+        var next = takenSince
+                ? Optional.<Taken>empty()
+                : messages().filter(m -> m.number() < h.number()).findFirst();
         if (next.isPresent()) {
             takeOut(h, next.get(), Outcome.CANCELLED, "cancelled before its turn");
         } else if (takenSince || readThrough(h.number() - 1)) {
@@ -188,6 +195,10 @@ abstract sealed class Mail extends Turns permits Feeds {
 
     /** IN-10: everything accepted before and not read is handed to the releaser. */
     private void release(Header h) {
+        if (durable.phase() == Phase.CLOSED) {
+            emit(new Event.MessagesReleased(h.number(), List.of())); // what waits ends with the session
+            return;
+        }
         if (!readThrough(h.number() - 1)) {
             return;
         }
@@ -197,7 +208,8 @@ abstract sealed class Mail extends Turns permits Feeds {
                 .filter(m -> m.number() < h.number() && !steering.contains(m))
                 .filter(m -> m.kind().speaks() || live.settings.reader())
                 .toList();
-        emit(new Event.MessagesReleased(h.number(), before));
+        boolean closed = durable.phase() == Phase.CLOSED; // then they end, and are handed to nobody
+        emit(new Event.MessagesReleased(h.number(), closed ? List.of() : before));
     }
 
     /** IN-11: in front, in their order; what is not held is passed over. */
@@ -227,9 +239,12 @@ abstract sealed class Mail extends Turns permits Feeds {
         }
     }
 
-    /** MB-09. */
+    /** MB-09. What is paused and has no process has nothing in flight that could end. */
     private void drain(Header h) {
-        boolean can = Phase.TABLE.allows(durable.phase(), Phase.Trigger.DRAIN);
+        boolean rests = durable.phase() == Phase.PAUSED
+                && live.stage == AgentStage.DOWN
+                && durable.reading().inHand().isEmpty();
+        boolean can = !rests && Phase.TABLE.allows(durable.phase(), Phase.Trigger.DRAIN);
         done(h, can ? Event.ArrivalDone.DRAINING : "nothing to drain");
         if (can) {
             live.internal = List.of();
@@ -259,13 +274,19 @@ abstract sealed class Mail extends Turns permits Feeds {
         }
     }
 
+    /** IN-17: of this owner, and only when nothing was accepted before it that is still to be done. */
     private void timeOut(Header h) {
         boolean mine = h.wish().epoch().isPresent() && h.wish().epoch().getAsLong() == live.epoch;
+        boolean busy = durable.turn().isPresent()
+                || durable.phase() == Phase.CLOSED
+                || durable.continueAfter().isPresent()
+                || !durable.front().isEmpty()
+                || unnamed().anyMatch(w -> w.number() < h.number());
         if (!mine) {
             done(h, "of a former owner: nothing was done");
-        } else if (durable.turn().isPresent() || durable.phase() == Phase.CLOSED) {
+        } else if (busy) {
             done(h, "the session is not idle: nothing was done");
-        } else {
+        } else if (readThrough(h.number() - 1)) {
             done(h, "closing");
             shut("nothing happened for too long");
         }
@@ -290,7 +311,11 @@ abstract sealed class Mail extends Turns permits Feeds {
 
     private void endWaiting() {
         for (Taken m : List.copyOf(durable.front())) {
-            emit(new Event.MessageEnded(m, Outcome.CLOSED, false, "", durable.phaseReason()));
+            if (m.kind().speaks()) {
+                emit(new Event.MessageEnded(m, Outcome.CLOSED, false, "", durable.phaseReason()));
+            } else {
+                done(m, "the session is closed");
+            }
         }
         for (Header w : unnamed().toList()) {
             if (w.kind().speaks()) {
@@ -321,7 +346,9 @@ abstract sealed class Mail extends Turns permits Feeds {
     final void ask(Input.QuestionRaised q) {
         boolean open = durable.questions().stream().anyMatch(o -> o.id().equals(q.id()));
         if (durable.phase() == Phase.CLOSED) {
-            emit(new Event.QuestionWithdrawn(q.id(), "the session is closed")); // who asks waits for its end
+            emit(new Event.QuestionWithdrawn(q.id(), "closed")); // who asks learns that
+        } else if (!open && !now.isBefore(q.deadline())) {
+            emit(new Event.QuestionWithdrawn(q.id(), "deadline passed"));
         } else if (!open) {
             long after = Math.max(live.seenThrough, durable.takenThrough());
             emit(new Event.QuestionAsked(q.id(), q.text(), q.deadline(), after));
@@ -358,82 +385,96 @@ abstract sealed class Mail extends Turns permits Feeds {
                 .filter(h -> !durable.named(h.number()));
     }
 
-    /** The message whose turn is next, whatever stands before it in its place. */
-    final Optional<Taken> nextMessage() {
-        return next().filter(h -> h.kind().speaks())
-                .map(Header::taken)
-                .or(() -> durable.front().stream().findFirst());
+    /** Messages in the order of their turns, whatever stands between them in its place. */
+    final Stream<Taken> messages() {
+        return order(true).filter(m -> m.kind().speaks());
+    }
+
+    /** The arrival that is next: words for a turn, or what is done in its place. */
+    private Optional<Taken> next() {
+        return order(rests() && durable.continueAfter().isEmpty()).findFirst();
     }
 
     /**
-     * The arrival that is next: words for a turn, or what is done in its place. Messages given back come before all; empty
-     * when one of those is next.
+     * What waits, first to last: words that run before everything, what was given back, and the rest in its place.
+     *
+     * @param patient with those that wait until nothing else is left to do (TN-09)
      */
-    private Optional<Header> next() {
-        var replacing = unnamed().filter(h -> h.kind() == ArrivalKind.REPLACE).findFirst();
-        if (replacing.isPresent() || !durable.front().isEmpty()) {
-            return replacing;
-        }
-        return inPlace()
-                .filter(h -> !h.wish().afterIdle())
-                .findFirst()
-                .or(() -> inPlace().filter(h -> !live.busy).findFirst());
+    private Stream<Taken> order(boolean patient) {
+        var replacing = unnamed().filter(h -> h.kind() == ArrivalKind.REPLACE);
+        var willing = inPlace()
+                .filter(h -> h.kind() != ArrivalKind.REPLACE && !h.wish().afterIdle());
+        var last = inPlace().filter(h -> patient && h.wish().afterIdle());
+        return Stream.of(
+                        replacing.map(Header::taken),
+                        durable.front().stream(),
+                        willing.map(Header::taken),
+                        last.map(Header::taken))
+                .flatMap(part -> part);
     }
 
-    /** Those that wait for their place in the queue. */
+    /** Those that wait for their place in the queue; one that was read ahead has none before the others are read. */
     private Stream<Header> inPlace() {
-        return unnamed().filter(h -> h.kind().counted() || h.kind() == ArrivalKind.RESET);
+        return unnamed()
+                .filter(h -> h.kind().counted() || (h.kind() == ArrivalKind.RESET && readThrough(h.number() - 1)));
     }
 
-    /** Opens the next turn, or does what is next in its place. */
+    /** Opens the next turn, after doing what stands before it in its place. */
     final void openNext() {
-        if (durable.turn().isPresent()
-                || !durable.gives()
-                || live.leaving
-                || durable.seed().isEmpty()
-                || !live.settings.agent()) {
-            return;
+        live.judging = OptionalLong.empty();
+        while (durable.turn().isEmpty()
+                && durable.gives()
+                && !live.leaving
+                && !durable.seed().isEmpty()
+                && live.settings.agent()) {
+            var next = next();
+            if (!live.internal.isEmpty() && live.stage == AgentStage.READY) {
+                var id = live.internal.getFirst();
+                live.internal = live.internal.stream().skip(1).toList();
+                openTurn(Told.Kind.INTERNAL, id, List.of(), false);
+            } else if (goesOn(next)) {
+                openTurn(Told.Kind.AFTER_LIMIT, nextId(), List.of(), false);
+            } else if (next.filter(m -> m.kind().speaks()).isPresent()) {
+                next.filter(this::letThrough).ifPresent(m -> openTurn(Told.Kind.MESSAGE, nextId(), together(m), false));
+                return;
+            } else if (next.filter(this::doneInPlace).isEmpty()) {
+                return;
+            }
         }
-        if (!live.internal.isEmpty() && live.stage == AgentStage.READY) {
-            var id = live.internal.getFirst();
-            live.internal = live.internal.stream().skip(1).toList();
-            openTurn(Told.Kind.INTERNAL, id, List.of(), false);
-            return;
-        }
-        var next = next();
-        boolean goesOn = durable.continueAfter().isPresent()
+    }
+
+    /** MB-15: once everything that waited when the limit was reached had its turn. */
+    private boolean goesOn(Optional<Taken> next) {
+        return durable.continueAfter().isPresent()
                 && durable.front().isEmpty()
                 && readThrough(durable.continueAfter().getAsLong())
-                && next.filter(h ->
-                                h.number() <= durable.continueAfter().getAsLong() || h.kind() == ArrivalKind.REPLACE)
+                && next.filter(m ->
+                                m.number() <= durable.continueAfter().getAsLong() || m.kind() == ArrivalKind.REPLACE)
                         .isEmpty();
-        if (goesOn) {
-            openTurn(Told.Kind.AFTER_LIMIT, nextId(), List.of(), false);
-        } else if (next.isPresent() && !next.get().kind().speaks()) {
-            forget(next.get());
-        } else {
-            nextMessage().filter(this::letThrough).ifPresent(m -> {
-                openTurn(Told.Kind.MESSAGE, nextId(), together(m), false);
-            });
-        }
     }
 
-    /** MB-10: asks the boundary about every message but an incarnation's first. */
+    /** MB-10: asks the boundary about every message but an incarnation's first, and only while its answer can end it. */
     private boolean letThrough(Taken m) {
+        if (live.stopCause.equals(Optional.of(Event.EndCause.BOUNDARY))) {
+            return false; // it is the first of the next one
+        }
         boolean asks = live.settings.boundary() && live.stage == AgentStage.READY && live.spoken;
-        if (!asks || live.judged.equals(java.util.OptionalLong.of(m.number()))) {
+        if (!asks || live.judged.equals(OptionalLong.of(m.number()))) {
             return true;
         }
-        live.judging = java.util.OptionalLong.of(m.number());
+        if (rests()) {
+            live.judging = OptionalLong.of(m.number());
+        }
         return false;
     }
 
-    /** The message, and those right behind it that may share its turn (IN-15). */
+    /** The message, and those right behind it that may share its turn (IN-15); with a boundary each is looked at alone. */
     private List<Taken> together(Taken first) {
         var all = new ArrayList<Taken>();
         all.add(first);
         var head = live.waiting.get(first.number());
         if (!live.settings.combine()
+                || live.settings.boundary()
                 || head == null
                 || head.kind() != ArrivalKind.MESSAGE
                 || head.wish().afterIdle()) {
@@ -451,23 +492,34 @@ abstract sealed class Mail extends Turns permits Feeds {
         return all;
     }
 
+    /** What carries no words, when it is next. True when it is done; else its process has to end first. */
+    private boolean doneInPlace(Taken m) {
+        switch (m.kind()) {
+            case RESET, CLEAR -> {
+                return forget(m);
+            }
+            case COMPACT -> done(m, "not done: this version does not compact");
+            default -> done(m, "given back, and of no use to an agent");
+        }
+        return true;
+    }
+
     /** IN-20: in its place, once the process that remembers is gone. */
-    private void forget(Header h) {
-        if (h.kind() == ArrivalKind.COMPACT) {
-            done(h, "not done: this version does not compact");
-            openNext();
-        } else if (live.stage == AgentStage.DOWN || live.stage == AgentStage.PLANNED) {
+    private boolean forget(Taken m) {
+        if (live.stage == AgentStage.DOWN || live.stage == AgentStage.PLANNED) {
             if (live.stage == AgentStage.PLANNED) {
                 abandon();
             }
-            done(h, "the agent's memory was dropped");
-            emit(new Event.MemoryDropped(durable.lastTurn(), h.kind() == ArrivalKind.RESET ? "reset" : "cleared"));
-            openNext();
-        } else if (h.kind() == ArrivalKind.RESET && live.busy) {
-            stop(StopMode.BUSY);
-        } else if (!live.busy && !live.awaitIdle) {
+            done(m, "the agent's memory was dropped");
+            emit(new Event.MemoryDropped(durable.lastTurn(), m.kind() == ArrivalKind.RESET ? "reset" : "cleared"));
+            return true;
+        }
+        if (m.kind() == ArrivalKind.RESET && live.busy) {
+            stop(StopMode.BUSY, Event.EndCause.FORGOTTEN);
+        } else if (rests()) {
             stopIdle(Event.EndCause.FORGOTTEN);
         }
+        return false;
     }
 
     /** MB-07 and IN-17: closes what is finished and worked off, or lay unused for too long. */
@@ -486,7 +538,7 @@ abstract sealed class Mail extends Turns permits Feeds {
             shut(finish.get().reason());
         } else if (empty
                 && !durable.seed().isEmpty()
-                && !now.isBefore(durable.usedAt().plus(limits.unused()))) {
+                && !now.isBefore(SessionCore.unusedAt(limits, durable, live.awakeAt))) {
             shut("no turn for " + limits.unused().toDays() + " days");
         }
     }

@@ -153,16 +153,26 @@ final class SessionCore implements Core {
         if (durable.phase() == Phase.CLOSED || durable.seed().isEmpty()) {
             return Optional.empty();
         }
-        boolean restarts = live.stage() == AgentStage.DOWN && durable.turn().isPresent() && mayStart(durable);
+        boolean restarts = live.stage() == AgentStage.DOWN
+                && durable.turn().isPresent()
+                && mayStart(durable)
+                && live.settings().agent();
         boolean unused =
                 durable.turn().isEmpty() && durable.reading().inHand().isEmpty() && !somethingWaits(durable, live);
         return Stream.of(
                         restarts ? durable.restartAt() : Optional.<Instant>empty(),
                         durable.drainBy(),
                         durable.questions().stream().map(Question::deadline).min(Instant::compareTo),
-                        unused ? Optional.of(durable.usedAt().plus(limits.unused())) : Optional.<Instant>empty())
+                        unused ? Optional.of(unusedAt(limits, durable, live.awakeAt())) : Optional.<Instant>empty())
                 .flatMap(Optional::stream)
                 .min(Instant::compareTo);
+    }
+
+    /** When a session that lies unused is closed: not before an owner has had the time to read what it was woken by. */
+    static Instant unusedAt(Limits limits, Durable durable, Instant awakeAt) {
+        var due = durable.usedAt().plus(limits.unused());
+        var read = awakeAt.plus(SLEEP_HORIZON);
+        return due.isAfter(read) ? due : read;
     }
 
     /** Whether a process may be started for an open turn: while draining as well, never while paused. */
@@ -195,15 +205,16 @@ final class SessionCore implements Core {
         boolean nothingRuns = live.stage() == AgentStage.DOWN
                 && live.notes().isEmpty()
                 && !durable.reading().open()
-                && durable.reading().inHand().isEmpty(); // its holder is here, and the next owner would take it back
-        boolean held = !mayStart(durable) || live.leaving();
-        boolean nothingNext = !live.settings().agent()
+                && durable.reading().inHand().isEmpty(); // its reader is here, and may settle it
+        var horizon = now.plus(SLEEP_HORIZON);
+        boolean held = !mayStart(durable) || live.leaving() || !live.settings().agent();
+        boolean nothingNext = held
                 || (!somethingWaits(durable, live) && durable.continueAfter().isEmpty());
-        boolean nothingDue = durable.turn().isEmpty()
-                || held
-                || durable.restartAt()
-                        .filter(at -> at.isAfter(now.plus(SLEEP_HORIZON)))
-                        .isPresent();
-        return nothingRuns && (nothingNext || held) && nothingDue;
+        boolean nothingToRun = held
+                || durable.turn().isEmpty()
+                || durable.restartAt().filter(at -> at.isAfter(horizon)).isPresent();
+        boolean nothingDue = live.leaving()
+                || wakeAt(durable, live).filter(at -> !at.isAfter(horizon)).isEmpty();
+        return nothingRuns && nothingNext && nothingToRun && nothingDue;
     }
 }

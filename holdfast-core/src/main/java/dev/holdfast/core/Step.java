@@ -93,6 +93,7 @@ final class Step extends Feeds {
 
     private void awake(Input.Awake input) {
         live.epoch = input.epoch();
+        live.awakeAt = now;
         live.settings = input.settings();
         if (durable.seed().isEmpty()) {
             emit(new Event.SessionOpened(input.seed(), input.harness(), now));
@@ -326,11 +327,9 @@ final class Step extends Feeds {
                 .filter(t -> live.landed.contains(t.current().id()))
                 .isPresent();
         boolean open = durable.turn().isPresent();
+        boolean shut = durable.phase() == Phase.CLOSED && !open;
         var cause = wasStopping
-                ? (open
-                        ? Event.EndCause.STOPPED
-                        : live.stopCause.orElse(
-                                durable.phase() == Phase.CLOSED ? Event.EndCause.CLOSED : Event.EndCause.STOPPED))
+                ? live.stopCause.orElse(shut ? Event.EndCause.CLOSED : Event.EndCause.STOPPED)
                 : ready ? Event.EndCause.CRASHED : Event.EndCause.START_FAILED;
         move(AgentStage.Trigger.ENDED);
         live.incarnationOver();
@@ -482,21 +481,21 @@ final class Step extends Feeds {
         idleTooLong();
     }
 
-    /** MB-09: a drain ends with the turn that was open, at its deadline at the latest. */
+    /** MB-09: a drain ends with the turn that was open, at its deadline at the latest; the process ends at rest. */
     private void drained() {
         if (durable.phase() != Phase.DRAINING) {
             return;
         }
+        closeFeed(FeedEnd.DRAINED);
         boolean late = durable.drainBy().filter(by -> !now.isBefore(by)).isPresent();
         if (durable.turn().isEmpty() && durable.reading().inHand().isEmpty()) {
             change(Phase.Trigger.DRAINED, Core.DRAIN + "ed");
-            stopIdle(Event.EndCause.DRAINED);
         } else if (late) {
             var what = durable.turn()
                     .map(t -> "turn " + t.number() + " open")
                     .orElse(durable.reading().inHand().size() + " messages in flight");
             change(Phase.Trigger.DRAINED, Core.DRAIN + " deadline passed with " + what);
-            stop(StopMode.BUSY);
+            stop(StopMode.BUSY, Event.EndCause.DRAINED);
         }
     }
 
@@ -507,7 +506,7 @@ final class Step extends Feeds {
         }
         boolean late =
                 !live.settings.stayOpen() && !now.isBefore(live.idleSince.get().plus(limits.idle()));
-        if ((live.freeSlot || late) && (nextMessage().isEmpty() || !durable.gives())) {
+        if ((live.freeSlot || late) && (messages().findFirst().isEmpty() || !durable.gives())) {
             stopIdle(live.freeSlot ? Event.EndCause.EVICTED : Event.EndCause.IDLE);
         }
     }
@@ -539,8 +538,9 @@ final class Step extends Feeds {
             abandon();
         } else if (durable.phase().forbidsProcesses() || live.leaving) {
             stop(durable.turn().isPresent() || live.busy ? StopMode.BUSY : StopMode.IDLE);
-        } else if (durable.phase() == Phase.PAUSED && durable.turn().isEmpty() && !live.busy) {
-            stopIdle(Event.EndCause.PAUSED);
+        } else if (durable.phase() == Phase.PAUSED && durable.turn().isEmpty() && rests()) {
+            boolean drained = durable.phaseReason().startsWith(Core.DRAIN);
+            stopIdle(drained ? Event.EndCause.DRAINED : Event.EndCause.PAUSED);
         } else if (live.stage == AgentStage.DOWN && required && !delayed) {
             if (over) {
                 settleWithoutResult(endOutcome(), durable.turn().orElseThrow().ending());
@@ -574,6 +574,9 @@ final class Step extends Feeds {
     }
 
     private void steerNext(Turn turn) {
+        if (turn.original().kind() == Told.Kind.INTERNAL) {
+            return; // mail would end with a request that is nobody's (MB-16)
+        }
         var next = unnamed().filter(h -> h.kind() == ArrivalKind.STEER).findFirst();
         next.filter(h -> durable.gives()).ifPresent(h -> {
             var id = nextId();

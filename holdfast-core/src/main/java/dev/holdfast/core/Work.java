@@ -62,12 +62,22 @@ abstract sealed class Work permits Turns {
         }
     }
 
-    /** As {@link #stop}, between turns, with what is recorded as the end's cause. */
-    final void stopIdle(Event.EndCause cause) {
+    /** As {@link #stop(StopMode)}, with what is recorded as the end's cause. */
+    final void stop(StopMode mode, Event.EndCause cause) {
         if (AgentStage.TABLE.allows(live.stage, AgentStage.Trigger.STOP)) {
-            stop(StopMode.IDLE);
+            stop(mode);
             live.stopCause = Optional.of(cause);
         }
+    }
+
+    /** Between turns. */
+    final void stopIdle(Event.EndCause cause) {
+        stop(StopMode.IDLE, cause);
+    }
+
+    /** Whether the agent, if there is one, does nothing: input may end only then (MB-12). */
+    final boolean rests() {
+        return !live.busy && !live.awaitIdle;
     }
 
     final void change(Phase.Trigger trigger, String reason) {

@@ -154,6 +154,10 @@ final class CoreDriver {
         return messages.stream().map(Taken::number).toList();
     }
 
+    long turnsOpened() {
+        return journal(Event.TurnOpened.class).size();
+    }
+
     /** The terminal record of a message, if it has one. */
     Optional<Outcome> outcome(long number) {
         for (Event event : journal) {
@@ -393,6 +397,11 @@ final class CoreDriver {
 
     void restore(long... numbers) {
         take(new Input.RestoreWanted(LongStream.of(numbers).boxed().toList()));
+    }
+
+    /** One arrival is read, and by mistake none before it. */
+    void readOnly(long number) {
+        take(new Input.Arrived(List.of(store.get((int) number - 1)), number));
     }
 
     /** Arrivals that were read before are given to the core once more. */

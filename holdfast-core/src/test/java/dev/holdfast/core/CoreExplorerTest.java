@@ -2,7 +2,6 @@ package dev.holdfast.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.core.World.Happening;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -91,13 +90,17 @@ class CoreExplorerTest {
     }
 
     private void explore(Map<Happening, Integer> budget) {
+        explore(World.Shape.whole(Settings.standard()), budget);
+    }
+
+    private void explore(World.Shape shape, Map<Happening, Integer> budget) {
         Set<Long> seen = new HashSet<>();
-        List<World> level = List.of(World.begin(budget));
+        List<World> level = List.of(World.begin(shape, budget));
         long steps = 0;
         while (!level.isEmpty()) {
             var next = new ArrayList<World>();
             for (World world : level) {
-                for (var step : world.steps().entrySet()) {
+                for (var step : WorldSteps.of(world).entrySet()) {
                     var after = world.after(step.getKey(), step.getValue());
                     long key = after.key();
                     steps++;

@@ -75,9 +75,13 @@ final class Ledger {
         return new ArrayList<>(all);
     }
 
+    long count(Place place) {
+        return places.values().stream().filter(where -> where == place).count();
+    }
+
     /** Messages that a reader or a turn of a live incarnation has, or had when they ended (MB-19). */
     long consumed() {
-        return ended + in(Place.HAND).size() + (given ? 0 : in(Place.TURN).size());
+        return ended + count(Place.HAND) + (given ? 0 : count(Place.TURN));
     }
 
     void add(Event event) {

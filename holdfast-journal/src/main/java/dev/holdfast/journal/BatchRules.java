@@ -73,7 +73,10 @@ final class BatchRules {
         return new JournalException(Problem.FAILED, "a batch of session '" + session + "' was not appended: " + why);
     }
 
-    /** Whether senders are let in after the batch: one of the codes of {@link Head}. */
+    /**
+     * Whether senders are let in after the batch: one of the codes of {@link Head}. A session that is not admitting in
+     * phase CLOSED is closed for good: it refuses every kind.
+     */
     static int admission(Batch batch, Head head) {
         boolean open = batch.admission().map(Batch.Admission::open).orElse(head.admission == Head.OPEN);
         int shut = batch.summary().phase().equals(CLOSED_PHASE) ? Head.CLOSED : Head.NOT_NOW;

@@ -82,6 +82,10 @@ final class PostgresConnections implements AutoCloseable {
         properties.setProperty("connectTimeout", Long.toString(CONNECT_MS / 1_000));
         properties.setProperty("socketTimeout", Long.toString(Math.max(1, answer.toSeconds())));
         properties.setProperty("tcpKeepAlive", "true");
+        // One statement for all rows of a table.
+        properties.setProperty("reWriteBatchedInserts", "true");
+        // Otherwise the driver puts the values of a statement that failed, bodies and tokens, into its messages.
+        properties.setProperty("logServerErrorDetail", "false");
         return properties;
     }
 

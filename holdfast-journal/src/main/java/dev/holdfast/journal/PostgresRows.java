@@ -3,11 +3,16 @@ package dev.holdfast.journal;
 import dev.holdfast.EventRecord;
 import dev.holdfast.SnapshotRecord;
 import java.sql.SQLException;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What a transaction inserts, sent table by table. */
+/**
+ * What a transaction inserts, sent table by table. The driver makes one statement of the rows of a table, in which a row
+ * cannot be replaced twice: of rows that replace others only the last is sent.
+ */
 final class PostgresRows {
     /** Rows that may wait to be sent. */
     private static final int MOST = 4_000;
@@ -28,6 +33,8 @@ final class PostgresRows {
 
     private final PostgresSql sql;
     private final Set<String> statements = new LinkedHashSet<>();
+    private final Map<Long, SnapshotRecord> snapshots = new LinkedHashMap<>();
+    private final Map<String, AddressRow> addresses = new LinkedHashMap<>();
     private int added;
 
     PostgresRows(PostgresSql sql) {
@@ -83,25 +90,40 @@ final class PostgresRows {
                 event.body());
     }
 
-    void snapshot(long sid, SnapshotRecord snapshot) throws SQLException {
-        add(SNAPSHOT, sid, snapshot.seq(), snapshot.version(), EventRow.crc(sid, snapshot), snapshot.body());
+    /** A snapshot; one that was kept before is replaced. */
+    void snapshot(long sid, SnapshotRecord snapshot) {
+        snapshots.put(sid, snapshot);
     }
 
     /** An address; one that was released before is taken over. */
-    void address(AddressRow row) throws SQLException {
-        add(
-                ADDRESS,
-                PostgresSql.utf8(row.token()),
-                row.sid(),
-                row.claimedNo(),
-                row.accepts(),
-                row.once() ? 1 : 0,
-                row.releasedNo(),
-                row.crc());
+    void address(AddressRow row) {
+        addresses.put(row.token(), row);
     }
 
-    /** Sends what was added since the last time. */
-    void send() throws SQLException {
+    /** Sends what is left, and what replaces others. */
+    void sendAll() throws SQLException {
+        for (Map.Entry<Long, SnapshotRecord> entry : snapshots.entrySet()) {
+            long sid = entry.getKey();
+            SnapshotRecord snapshot = entry.getValue();
+            sql.add(SNAPSHOT, sid, snapshot.seq(), snapshot.version(), EventRow.crc(sid, snapshot), snapshot.body());
+            statements.add(SNAPSHOT);
+        }
+        for (AddressRow row : addresses.values()) {
+            sql.add(
+                    ADDRESS,
+                    PostgresSql.utf8(row.token()),
+                    row.sid(),
+                    row.claimedNo(),
+                    row.accepts(),
+                    row.once() ? 1 : 0,
+                    row.releasedNo(),
+                    row.crc());
+            statements.add(ADDRESS);
+        }
+        send();
+    }
+
+    private void send() throws SQLException {
         for (String statement : statements) {
             sql.send(statement);
         }

@@ -3,10 +3,16 @@ package dev.holdfast.journal;
 import dev.holdfast.Batch;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
+import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The {@code session} and {@code journal_head} rows of one session within one transaction: as they were read, and as they
@@ -19,8 +25,11 @@ final class PostgresSession {
             + " h.phase_reason, h.turn_since, h.cost_micros, h.last_words"
             + " FROM session s JOIN journal_head h ON h.sid = s.sid WHERE s.name = ANY (?) ORDER BY s.sid";
 
-    private static final String UPDATE_SESSION = "UPDATE session SET last_arrival = ?, ordinary = ?,"
-            + " ordinary_bytes = ?, admission = ?, admission_reason = ?, ready_at = ? WHERE sid = ?";
+    private static final String UPDATE_SESSIONS = "UPDATE session s SET last_arrival = g.last_arrival,"
+            + " ordinary = g.ordinary, ordinary_bytes = g.ordinary_bytes, admission = g.admission,"
+            + " admission_reason = g.admission_reason, ready_at = g.ready_at FROM unnest(?, ?, ?, ?, ?, ?, ?)"
+            + " AS g(sid, last_arrival, ordinary, ordinary_bytes, admission, admission_reason, ready_at)"
+            + " WHERE s.sid = g.sid";
 
     private static final String UPDATE_HEAD = "UPDATE journal_head SET epoch = ?, node = ?, seq = ?, batch_id = ?,"
             + " taken_through = ?, ordinary_done = ?, ordinary_done_bytes = ?, due_at = ?, open_turn = ?, phase = ?,"
@@ -62,7 +71,7 @@ final class PostgresSession {
                 new SessionName(name), new Head(row.getLong(1), name, row.getLong(3), row.getLong(4)));
         Head head = found.head;
         head.admission = row.getInt(5);
-        head.admissionReason = PostgresSql.text(row, 6);
+        head.admissionReason = Statements.text(row, 6);
         head.lastArrival = row.getLong(7);
         head.ordinary = row.getLong(8);
         head.ordinaryBytes = row.getLong(9);
@@ -82,14 +91,14 @@ final class PostgresSession {
         head.ordinaryDoneBytes = row.getLong(17);
         head.dueAt = Statements.maybe(row, 18);
         head.openTurn = Statements.maybe(row, 19);
-        head.phase = PostgresSql.text(row, 20);
+        head.phase = Statements.text(row, 20);
         OptionalLong since = Statements.maybe(row, 22);
         summary = new Batch.Summary(
                 head.phase,
-                PostgresSql.text(row, 21),
+                Statements.text(row, 21),
                 since.isPresent() ? Optional.of(Micros.toInstant(since.getAsLong())) : Optional.empty(),
                 Statements.maybe(row, 23),
-                PostgresSql.text(row, 24));
+                Statements.text(row, 24));
         storedEpoch = head.epoch;
         storedSeq = head.seq;
     }
@@ -98,59 +107,79 @@ final class PostgresSession {
         return head.sid;
     }
 
-    /** Adds the rows that changed to those the transaction sends. */
-    void add(PostgresSql sql) throws SQLException {
-        if (head.sessionChanged) {
-            sql.add(
-                    UPDATE_SESSION,
-                    head.lastArrival,
-                    head.ordinary,
-                    head.ordinaryBytes,
-                    head.admission,
-                    PostgresSql.utf8(head.admissionReason),
-                    head.readyAt,
-                    head.sid);
+    /** Writes the rows that changed, of all sessions of a transaction; each must be there. */
+    static void update(PostgresSql sql, Collection<PostgresSession> all) throws SQLException {
+        List<Head> senders = all.stream()
+                .map(session -> session.head)
+                .filter(head -> head.sessionChanged)
+                .toList();
+        if (!senders.isEmpty()) {
+            updateSessions(sql, senders);
         }
-        if (headChanged) {
-            sql.add(
-                    UPDATE_HEAD,
-                    head.epoch,
-                    node,
-                    head.seq,
-                    Uuids.bytes(head.batchId),
-                    head.takenThrough,
-                    head.ordinaryDone,
-                    head.ordinaryDoneBytes,
-                    head.dueAt,
-                    head.openTurn,
-                    PostgresSql.utf8(head.phase),
-                    PostgresSql.utf8(summary.phaseReason()),
-                    summary.turnSince()
-                            .map(at -> OptionalLong.of(Micros.of(at)))
-                            .orElse(OptionalLong.empty()),
-                    summary.costMicros(),
-                    PostgresSql.utf8(summary.lastWords()),
-                    head.sid,
-                    storedEpoch,
-                    storedSeq);
-        }
-    }
-
-    /** Sends what {@link #add} added, for all sessions of the transaction; each row must have been there. */
-    static void send(PostgresSql sql, boolean sessions, boolean heads) throws SQLException {
-        if (sessions) {
-            allHit(sql.send(UPDATE_SESSION), "session");
-        }
-        if (heads) {
-            allHit(sql.send(UPDATE_HEAD), "journal_head");
-        }
-    }
-
-    private static void allHit(int[] counts, String table) {
-        for (int count : counts) {
-            if (count != 1) {
-                throw new IllegalStateException("a row of " + table + " that was locked has changed or vanished");
+        int owners = 0;
+        for (PostgresSession session : all) {
+            if (session.headChanged) {
+                session.addHead(sql);
+                owners++;
             }
+        }
+        if (owners > 0) {
+            for (int count : sql.send(UPDATE_HEAD)) {
+                allHit(count, 1, "journal_head");
+            }
+        }
+    }
+
+    private static void updateSessions(PostgresSql sql, List<Head> heads) throws SQLException {
+        int updated = sql.bind(
+                        UPDATE_SESSIONS,
+                        numbers(sql, heads, head -> head.sid),
+                        numbers(sql, heads, head -> head.lastArrival),
+                        numbers(sql, heads, head -> head.ordinary),
+                        numbers(sql, heads, head -> head.ordinaryBytes),
+                        numbers(sql, heads, head -> (long) head.admission),
+                        sql.bytes(heads.stream()
+                                .map(head -> PostgresSql.utf8(head.admissionReason))
+                                .toList()),
+                        numbers(sql, heads, head -> head.readyAt.isPresent() ? head.readyAt.getAsLong() : null))
+                .executeUpdate();
+        allHit(updated, heads.size(), "session");
+    }
+
+    private static Array numbers(PostgresSql sql, List<Head> heads, Function<Head, @Nullable Long> column)
+            throws SQLException {
+        List<@Nullable Long> values = new ArrayList<>();
+        for (Head head : heads) {
+            values.add(column.apply(head));
+        }
+        return sql.numbers(values);
+    }
+
+    private void addHead(PostgresSql sql) throws SQLException {
+        sql.add(
+                UPDATE_HEAD,
+                head.epoch,
+                node,
+                head.seq,
+                Uuids.bytes(head.batchId),
+                head.takenThrough,
+                head.ordinaryDone,
+                head.ordinaryDoneBytes,
+                head.dueAt,
+                head.openTurn,
+                PostgresSql.utf8(head.phase),
+                PostgresSql.utf8(summary.phaseReason()),
+                summary.turnSince().map(at -> OptionalLong.of(Micros.of(at))).orElse(OptionalLong.empty()),
+                summary.costMicros(),
+                PostgresSql.utf8(summary.lastWords()),
+                head.sid,
+                storedEpoch,
+                storedSeq);
+    }
+
+    private static void allHit(int hit, int wanted, String table) {
+        if (hit != wanted) {
+            throw new IllegalStateException("a row of " + table + " that was locked has changed or vanished");
         }
     }
 }

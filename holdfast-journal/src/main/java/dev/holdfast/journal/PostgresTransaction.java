@@ -86,7 +86,7 @@ final class PostgresTransaction {
     }
 
     /** Writes an address of the session that owns it. */
-    void put(AddressRow row, SessionName owner) throws SQLException {
+    void put(AddressRow row, SessionName owner) {
         rows.address(row);
         found.put(row, owner);
     }
@@ -294,19 +294,14 @@ final class PostgresTransaction {
     }
 
     private void send() throws SQLException {
-        rows.send();
-        boolean sessionRows = false;
-        boolean headRows = false;
+        rows.sendAll();
         for (PostgresSession session : sessions.values()) {
             if ((session.head.sessionChanged && !session.sessionLocked)
                     || (session.headChanged && !session.headLocked)) {
                 throw new IllegalStateException("a row of session '" + session.name + "' changed without its lock");
             }
-            session.add(sql);
-            sessionRows |= session.head.sessionChanged;
-            headRows |= session.headChanged;
         }
-        PostgresSession.send(sql, sessionRows, headRows);
+        PostgresSession.update(sql, sessions.values());
     }
 
     /** The session, or the error that there is none. */

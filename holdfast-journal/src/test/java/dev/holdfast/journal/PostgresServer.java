@@ -11,7 +11,7 @@ import java.sql.Statement;
 import java.time.InstantSource;
 
 /**
- * A real PostgreSQL server, one for all tests of this JVM, stopped when it ends. Where no server can be
+ * A real PostgreSQL server, one for all tests of this JVM, stopped after the last. Where no server can be
  * started the tests fail.
  */
 final class PostgresServer {
@@ -29,6 +29,16 @@ final class PostgresServer {
                     .start();
         } catch (IOException e) {
             throw new UncheckedIOException("no PostgreSQL server can be started here", e);
+        }
+    }
+
+    /** Ends the server, once all is on its disk: ending it may take no longer than a few seconds. */
+    static void stop() {
+        run("CHECKPOINT");
+        try {
+            SERVER.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

@@ -17,6 +17,7 @@ import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
 import dev.holdfast.JournalReader.Selection;
 import dev.holdfast.Node;
+import dev.holdfast.Receipt;
 import dev.holdfast.testkit.BatchDraft;
 import dev.holdfast.testkit.JournalFixture;
 import java.nio.file.Path;
@@ -25,12 +26,14 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -244,6 +247,33 @@ class PostgresStoreTest extends PostgresFixture {
         assertFails(Problem.DAMAGED, journal.events(DESK, 0, 3));
         run("UPDATE @.address SET once = 1");
         assertFails(Problem.DAMAGED, journal.address("token"));
+        assertThat(outcome(journal.verify()).problems()).hasSizeGreaterThanOrEqualTo(6);
+    }
+
+    @Test
+    void accept_thatCannotBeStored_harmsNobodyAndItsErrorTellsNoContent() {
+        PostgresJournal journal = journal();
+        open(journal, DESK);
+        run("ALTER TABLE @.arrival ADD CHECK (bytes < 10)");
+        List<CompletionStage<Receipt>> sent = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            sent.add(journal.accept(message(i % 5 == 3 ? "a secret in many words" : "m" + i)));
+        }
+        for (int i = 0; i < 20; i++) {
+            CompletionStage<Receipt> stage = sent.get(i);
+            if (i % 5 == 3) {
+                assertThatThrownBy(() -> outcome(stage))
+                        .isInstanceOf(JournalException.class)
+                        .rootCause()
+                        .message()
+                        .doesNotContain("secret")
+                        .doesNotContain("736563726574");
+                assertThatThrownBy(() -> outcome(stage)).message().doesNotContain("736563726574");
+            } else {
+                assertThat(outcome(stage)).isInstanceOf(Receipt.Accepted.class);
+            }
+        }
+        assertThat(bodies(journal, DESK)).hasSize(16);
     }
 
     @Test

@@ -1095,8 +1095,12 @@ final class HeldSession implements Session, Owner.Audience {
 
     @Override
     public Receipt close(String reason) {
-        return Blocking.await(
-                "closing session " + name, acceptAndAct(parts.envelope().control(name, ArrivalKind.CLOSE, reason)));
+        return Blocking.await("closing session " + name, closeAsync(reason));
+    }
+
+    @Override
+    public CompletionStage<Receipt> closeAsync(String reason) {
+        return acceptAndAct(parts.envelope().control(name, ArrivalKind.CLOSE, reason));
     }
 
     /** Takes a parked or paused session up again; does nothing to any other. */
@@ -1113,6 +1117,15 @@ final class HeldSession implements Session, Owner.Audience {
                         }
                     }
                 });
+    }
+
+    /** As {@link #resume}; completes once it was acted on. */
+    CompletionStage<Boolean> resumed() {
+        return acceptAndWatch(
+                parts.envelope().control(name, ArrivalKind.RESUME, ""),
+                before -> (own, event) -> event instanceof Event.ArrivalDone d && d.number() == own
+                        ? Optional.of(true)
+                        : Optional.empty());
     }
 
     @Override
