@@ -399,7 +399,8 @@ abstract sealed class Mail extends Turns permits Feeds {
      */
     private Stream<Taken> order(boolean patient) {
         var replacing = unnamed().filter(h -> h.kind() == ArrivalKind.REPLACE);
-        var willing = inPlace().filter(h -> h.kind() != ArrivalKind.REPLACE && !h.wish().afterIdle());
+        var willing = inPlace()
+                .filter(h -> h.kind() != ArrivalKind.REPLACE && !h.wish().afterIdle());
         var last = inPlace().filter(h -> patient && h.wish().afterIdle());
         return Stream.of(
                         replacing.map(Header::taken),
@@ -431,8 +432,7 @@ abstract sealed class Mail extends Turns permits Feeds {
             } else if (goesOn(next)) {
                 openTurn(Told.Kind.AFTER_LIMIT, nextId(), List.of(), false);
             } else if (next.filter(m -> m.kind().speaks()).isPresent()) {
-                next.filter(this::letThrough)
-                        .ifPresent(m -> openTurn(Told.Kind.MESSAGE, nextId(), together(m), false));
+                next.filter(this::letThrough).ifPresent(m -> openTurn(Told.Kind.MESSAGE, nextId(), together(m), false));
                 return;
             } else if (next.filter(this::doneInPlace).isEmpty()) {
                 return;

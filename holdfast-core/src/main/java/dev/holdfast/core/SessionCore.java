@@ -163,9 +163,7 @@ final class SessionCore implements Core {
                         restarts ? durable.restartAt() : Optional.<Instant>empty(),
                         durable.drainBy(),
                         durable.questions().stream().map(Question::deadline).min(Instant::compareTo),
-                        unused
-                                ? Optional.of(unusedAt(limits, durable, live.awakeAt()))
-                                : Optional.<Instant>empty())
+                        unused ? Optional.of(unusedAt(limits, durable, live.awakeAt())) : Optional.<Instant>empty())
                 .flatMap(Optional::stream)
                 .min(Instant::compareTo);
     }

@@ -379,7 +379,8 @@ final class World {
 
     private void tell(Effect.Tell tell) {
         boolean other = tell.told().kind() == Told.Kind.INTERNAL
-                && !Long.valueOf(durable.incarnation()).equals(asked.get(tell.told().id()));
+                && !Long.valueOf(durable.incarnation())
+                        .equals(asked.get(tell.told().id()));
         if (other) {
             throw new AssertionError("a request is told to a process it was not made to (MB-16)");
         }

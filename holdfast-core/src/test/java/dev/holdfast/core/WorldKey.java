@@ -79,7 +79,10 @@ final class WorldKey {
     WorldKey add(Durable d, Optional<Instant> wake) {
         until(wake).until(d.drainBy());
         add(d.finishing().map(Finish::number).orElse(0L)).add(d.continueAfter().orElse(-1));
-        add(d.continuations()).add(d.forgotten()).add(d.reading().feed()).add(d.reading().open());
+        add(d.continuations())
+                .add(d.forgotten())
+                .add(d.reading().feed())
+                .add(d.reading().open());
         messages(d.reading().inHand()).messages(d.released());
         add(d.phase()).add(d.takenThrough()).numbers(d.ahead()).add(d.lastOrdinary());
         messages(d.front()).add(d.consumed()).add(d.lastTurn()).add(d.up()).add(d.failures());
@@ -103,7 +106,13 @@ final class WorldKey {
     /** @param lines ids whose landing still matters */
     WorldKey add(Live l, Collection<?> lines) {
         add(l.stage()).add(l.toldThrough()).maybe(l.told()).add(l.interrupt());
-        add(l.awaitIdle(), l.busy(), l.leaving(), l.freeSlot(), l.spoken(), l.demand().isPresent());
+        add(
+                l.awaitIdle(),
+                l.busy(),
+                l.leaving(),
+                l.freeSlot(),
+                l.spoken(),
+                l.demand().isPresent());
         add(l.judging().orElse(-1)).add(l.judged().orElse(-1)).add(l.internal().size());
         add(l.stopCause().map(Enum::ordinal).orElse(-1));
         until(l.endBy())

@@ -105,7 +105,8 @@ final class WorldRules {
             throw new AssertionError("memory is dropped under a process or a turn: " + e);
         }
         long place = w.ledger.in(Ledger.Place.ENDED).stream()
-                .filter(n -> header(w, n).kind() == ArrivalKind.CLEAR || header(w, n).kind() == ArrivalKind.RESET)
+                .filter(n ->
+                        header(w, n).kind() == ArrivalKind.CLEAR || header(w, n).kind() == ArrivalKind.RESET)
                 .reduce(0L, Math::max);
         first(w, place, List.of());
     }
@@ -127,9 +128,8 @@ final class WorldRules {
             return;
         }
         boolean worksUnheard = w.reports.stream().anyMatch(r -> r instanceof Report.Busy);
-        boolean idleUnheard = w.reports.stream()
-                .takeWhile(r -> !(r instanceof Report.Busy))
-                .anyMatch(r -> r instanceof Report.Idle);
+        boolean idleUnheard =
+                w.reports.stream().takeWhile(r -> !(r instanceof Report.Busy)).anyMatch(r -> r instanceof Report.Idle);
         if (!w.agent.written().isEmpty() || idleUnheard || (w.agent.works() && !worksUnheard)) {
             throw new AssertionError("input ends in mid-turn: " + w.agent);
         }
@@ -214,9 +214,8 @@ final class WorldRules {
         if (d.phase() == Phase.CLOSED && left) {
             throw new AssertionError("closed with something left");
         }
-        boolean internal = d.turn()
-                .filter(t -> t.original().kind() == Told.Kind.INTERNAL)
-                .isPresent();
+        boolean internal =
+                d.turn().filter(t -> t.original().kind() == Told.Kind.INTERNAL).isPresent();
         if (internal && !d.up()) {
             throw new AssertionError("a request of the host without its process (MB-16)");
         }

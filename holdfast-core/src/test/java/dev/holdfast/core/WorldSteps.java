@@ -91,7 +91,8 @@ final class WorldSteps {
 
     /** Senders are refused once a close or a finish is committed. */
     private boolean admits() {
-        return world.durable.phase() != Phase.CLOSED && world.durable.finishing().isEmpty();
+        return world.durable.phase() != Phase.CLOSED
+                && world.durable.finishing().isEmpty();
     }
 
     private void host() {
@@ -178,11 +179,7 @@ final class WorldSteps {
             losses.remove(1);
         }
         for (int lost : losses) {
-            once(
-                    Happening.AGENT_DEATH,
-                    "agent dies, loses " + lost,
-                    attached,
-                    w -> w.agentEnds(lost, "killed"));
+            once(Happening.AGENT_DEATH, "agent dies, loses " + lost, attached, w -> w.agentEnds(lost, "killed"));
             once(Happening.HOST_DEATH, "host dies, agent loses " + lost, true, w -> w.hostDies(lost));
         }
     }
