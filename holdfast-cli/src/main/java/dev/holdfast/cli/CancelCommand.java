@@ -2,7 +2,7 @@ package dev.holdfast.cli;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.OptionalLong;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -13,10 +13,10 @@ import picocli.CommandLine.Option;
         description = "Cancels a turn or a message; with neither named, the open turn, else the message next to run.")
 final class CancelCommand extends OrderCommand {
     @Option(names = "--turn", paramLabel = "N", description = "That turn; nothing happens if it is over.")
-    private OptionalLong turn = OptionalLong.empty();
+    private Optional<Long> turn = Optional.empty();
 
     @Option(names = "--message", paramLabel = "N", description = "That message; nothing happens if it has ended.")
-    private OptionalLong message = OptionalLong.empty();
+    private Optional<Long> message = Optional.empty();
 
     CancelCommand() {
         super("cancel");
@@ -33,10 +33,10 @@ final class CancelCommand extends OrderCommand {
     @Override
     String effect() {
         if (turn.isPresent()) {
-            return "cancels turn " + turn.getAsLong() + " unless it is over; its event says which";
+            return "cancels turn " + turn.get() + " unless it is over; its event says which";
         }
         return message.isPresent()
-                ? "cancels message " + message.getAsLong() + " unless it has ended; its event says which"
+                ? "cancels message " + message.get() + " unless it has ended; its event says which"
                 : "cancels its open turn, or the message next to run when none is open";
     }
 }

@@ -2,7 +2,7 @@ package dev.holdfast.cli;
 
 import dev.holdfast.server.Call;
 import java.util.Map;
-import java.util.OptionalLong;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -22,12 +22,12 @@ final class DeadLettersCommand extends SessionCommand {
             names = "--resend",
             paramLabel = "N",
             description = "Sends the words of message N again, as a new message of its author.")
-    private OptionalLong resend = OptionalLong.empty();
+    private Optional<Long> resend = Optional.empty();
 
     @Override
     int act(Reach reach) {
         String name = name(session);
-        return resend.isPresent() ? resend(reach, name, resend.getAsLong()) : list(reach, name);
+        return resend.isPresent() ? resend(reach, name, resend.get()) : list(reach, name);
     }
 
     private int resend(Reach reach, String name, long number) {

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
 import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
@@ -42,7 +43,7 @@ final class ExportCommand extends SessionCommand {
         write(answer.body());
         var screen = globals().screen();
         if (screen.json()) {
-            screen.object(java.util.Map.of("session", name, "file", file, "bytes", answer.body().length));
+            screen.object(Map.of("session", name, "file", file, "bytes", answer.body().length));
         } else {
             screen.line(
                     Screen.Style.PLAIN,
@@ -66,7 +67,7 @@ final class ExportCommand extends SessionCommand {
         } catch (FileAlreadyExistsException e) {
             throw new CommandFailed(Exit.USAGE, "usage", "there is a file " + file + " already: name a new one");
         } catch (IOException e) {
-            throw new CommandFailed(Exit.USAGE, "usage", "the file " + file + " cannot be written: " + e);
+            throw new CommandFailed(Exit.USAGE, "usage", "the file " + file + " cannot be written: " + why(e));
         }
     }
 }

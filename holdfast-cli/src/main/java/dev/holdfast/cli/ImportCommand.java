@@ -32,7 +32,7 @@ final class ImportCommand extends SessionCommand {
         try {
             return Files.readAllBytes(file);
         } catch (IOException e) {
-            throw new CommandFailed(Exit.USAGE, "usage", "the file " + file + " cannot be read: " + e);
+            throw new CommandFailed(Exit.USAGE, "usage", "the file " + file + " cannot be read: " + why(e));
         }
     }
 

@@ -2,6 +2,9 @@ package dev.holdfast.cli;
 
 import dev.holdfast.server.Answer;
 import dev.holdfast.server.Call;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -85,13 +88,26 @@ abstract class SessionCommand implements Callable<Integer> {
     static CommandFailed refused(JsonNode problem, Call call) {
         String word = problem.path("problem").asString("unexpected");
         String detail = problem.path("detail").asString("the host refused the call");
-        if (OF_MESSAGES.contains(word)) {
+        if (OF_MESSAGES.contains(word) && bringsWords(call)) {
             return new CommandFailed(Exit.SESSION, word, "the message was not taken: " + detail);
         }
         int exit = USAGE.contains(word)
                 ? Exit.USAGE
                 : STORE.contains(word) ? Exit.STORE : word.equals("unexpected") ? Exit.UNEXPECTED : Exit.SESSION;
         return new CommandFailed(exit, word, detail);
+    }
+
+    private static boolean bringsWords(Call call) {
+        return call.path().endsWith("/messages") || call.path().startsWith("/v1/addresses/");
+    }
+
+    /** Why a file could not be read or written, in words. */
+    static String why(IOException failure) {
+        return switch (failure) {
+            case NoSuchFileException e -> "there is none";
+            case AccessDeniedException e -> "permission denied";
+            default -> String.valueOf(failure.getMessage());
+        };
     }
 
     /** Prints the answer for a program, or the sentences for a person. */

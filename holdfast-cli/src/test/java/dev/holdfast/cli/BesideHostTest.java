@@ -3,53 +3,69 @@ package dev.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.holdfast.SessionLimits;
-import dev.holdfast.SessionName;
-import dev.holdfast.journal.SqliteJournal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands beside a host that is a process of its own: {@code holdfast chat a} with its input open. */
+/** Commands beside a host that is a process of its own. */
 @Timeout(120)
 final class BesideHostTest {
+    private static final String[] SESSIONS = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+
     @TempDir
-    Path data;
+    static Path data;
 
-    private Command chat;
+    private static Command host;
 
-    @BeforeEach
-    void host() throws Exception {
-        try (var journal = SqliteJournal.at(data)) {
-            journal.open(new SessionName("idle"), SessionLimits.standard())
-                    .toCompletableFuture()
-                    .get();
-        }
-        chat = new Command(data, "chat", "a", "--agent", "scripted");
-        await().atMost(Duration.ofSeconds(60))
-                .until(() -> run("--json", "ps").out().contains("\"host\":" + chat.pid()));
+    @BeforeAll
+    static void start() throws Exception {
+        Awaitility.setDefaultTimeout(Duration.ofSeconds(60)); // the machine may be busy
+        var arguments = new ArrayList<>(List.of(data.toString()));
+        arguments.addAll(List.of(SESSIONS));
+        host = new Command(data, ManySessions.class, arguments.toArray(String[]::new));
+        await().until(() -> host.out().contains("ready"));
     }
 
-    @AfterEach
-    void end() {
-        chat.close();
+    @AfterAll
+    static void stop() throws Exception {
+        try {
+            host.leave();
+            assertThat(host.exit()).as(host.err()).isZero();
+        } finally {
+            host.close();
+            Awaitility.reset();
+        }
     }
 
     private Ran run(String... arguments) {
         return Ran.command(data, arguments);
     }
 
+    /** What ps says of a session. */
+    private String state(String session) {
+        return run("--json", "ps").objects().stream()
+                .filter(o -> o.path("session").asString().equals(session))
+                .map(o -> o.path("state").asString())
+                .findFirst()
+                .orElse("none");
+    }
+
     private Ran done(String... arguments) {
         var ran = run(arguments);
-        assertThat(ran.exit()).as("%s: %s", String.join(" ", arguments), ran.err()).isZero();
+        assertThat(ran.exit())
+                .as("%s: %s", String.join(" ", arguments), ran.err())
+                .isZero();
         assertThat(ran.err()).isEmpty();
         return ran;
     }
@@ -59,7 +75,9 @@ final class BesideHostTest {
         assertThat(done("send", "a", "hello", "there").out()).isEqualTo("Accepted as message 1 of session a.\n");
         await().until(() -> done("show", "a").out().contains("agent  echo: hello there"));
         assertThat(done("send", "--wait", "a", "how are you").out()).isEqualTo("echo: how are you\n");
-        var first = done("--json", "send", "a", "once", "--key", "k", "--author", "Ann").objects().getFirst();
+        var first = done("--json", "send", "a", "once", "--key", "k", "--author", "Ann")
+                .objects()
+                .getFirst();
         assertThat(first.path("held").asBoolean()).isTrue();
         assertThat(first.path("hosted").asBoolean()).isTrue();
         assertThat(done("send", "a", "once", "--key", "k", "--author", "Ann").out())
@@ -76,17 +94,14 @@ final class BesideHostTest {
             assertThat(process.out()).isEqualTo("echo: as a process\n");
             assertThat(process.err()).isEmpty();
         }
-        chat.leave();
-        assertThat(chat.exit()).isZero();
-        assertThat(data.resolve("run/door.sock")).doesNotExist();
     }
 
     @Test
     void ps_saysWhoRunsWhat() {
         var listed = done("ps").out();
-        assertThat(listed).contains("Process " + chat.pid() + " runs 1 session.");
+        assertThat(listed).contains("Process " + host.pid() + " runs " + SESSIONS.length + " sessions.");
         var objects = run("--json", "ps").objects();
-        assertThat(objects).allMatch(o -> o.path("host").asLong() == chat.pid());
+        assertThat(objects).allMatch(o -> o.path("host").asLong() == host.pid());
     }
 
     @Test
@@ -95,98 +110,101 @@ final class BesideHostTest {
         var second = run("run", "--session", "b", "--agent", "scripted", "x");
         assertThat(second.exit()).isEqualTo(Exit.STORE);
         assertThat(second.err())
-                .contains("in use by process " + chat.pid(), "ps, show, events, send, cancel")
+                .contains("in use by process " + host.pid(), "ps, show, events, send, cancel")
                 .hasLineCount(2);
     }
 
     @Test
     void cancelAndInterrupt_endTheTurnOfTheHost() {
-        done("send", "a", "[[sleep 60000]]");
-        await().until(() -> done("ps").out().contains("in turn 1"));
-        done("send", "a", "second");
-        assertThat(done("cancel", "a", "--message", "2").out())
-                .isEqualTo("Session a: message 2 taken out of the queue.\n");
-        assertThat(done("withdraw", "a", "2", "--json").exit()).isZero();
+        done("send", "b", "[[sleep 60000]]");
+        await().until(() -> state("b").equals("in turn 1"));
+        done("send", "b", "second");
+        assertThat(done("cancel", "b", "--message", "2").out())
+                .isEqualTo("Session b: message 2 taken out of the queue.\n");
+        assertThat(done("cancel", "b", "--turn", "9").out()).isEqualTo("Session b: turn 9 is not open any more.\n");
+        assertThat(done("cancel", "b").out()).isEqualTo("Session b: turn 1 is being ended.\n");
+        await().until(() -> state("b").equals("idle"));
     }
 
     @Test
     @Tag("MB-21")
     void withdraw_ofAMessageInItsTurn_saysSo() {
-        done("send", "a", "[[sleep 60000]]");
-        await().until(() -> done("ps").out().contains("in turn 1"));
-        done("send", "a", "second");
-        assertThat(done("withdraw", "a", "2").out()).contains("Message 2 of session a is withdrawn");
-        var late = run("withdraw", "a", "1");
+        done("send", "c", "[[sleep 60000]]");
+        await().until(() -> state("c").equals("in turn 1"));
+        done("send", "c", "second");
+        assertThat(done("withdraw", "c", "2").out()).contains("Message 2 of session c is withdrawn");
+        var late = run("withdraw", "c", "1");
         assertThat(late.exit()).isEqualTo(Exit.SESSION);
         assertThat(late.err()).contains("too late: message 1 is in turn 1");
-        assertThat(run("withdraw", "a", "99").err()).contains("session a has no message 99");
-        assertThat(done("interrupt", "a").out()).isEqualTo("Session a: turn 1 is being ended.\n");
-        await().until(() -> done("show", "a").out().contains("(interrupted)"));
+        assertThat(run("withdraw", "c", "99").err()).contains("session c has no message 99");
+        assertThat(done("interrupt", "c").out()).isEqualTo("Session c: turn 1 is being ended.\n");
+        await().until(() -> done("show", "c").out().contains("(interrupted)"));
     }
 
     @Test
     void drainPauseResume_holdTheSession() {
-        assertThat(done("drain", "a", "--within", "5s").out())
-                .isEqualTo("""
-                        Session a is paused: nothing is in flight, nothing waits.
-                        It goes on with: holdfast resume a
+        assertThat(done("drain", "d", "--within", "5s").out()).isEqualTo("""
+                        Session d is paused: nothing is in flight, nothing waits.
+                        It goes on with: holdfast resume d
                         """);
-        assertThat(done("ps").out()).contains("paused");
-        done("send", "a", "waits");
-        assertThat(done("drain", "a").out()).contains("1 message waits");
-        assertThat(done("resume", "a").out()).isEqualTo("Session a: resumed.\n");
-        await().until(() -> done("show", "a").out().contains("echo: waits"));
-        assertThat(done("pause", "a", "--reason", "lunch").out())
-                .isEqualTo("Session a: pausing.\nMail is accepted and waits. It goes on with: holdfast resume a\n");
-        assertThat(done("ps").out()).contains("paused: lunch");
-        done("resume", "a");
-        done("send", "a", "[[sleep 60000]]");
-        await().until(() -> done("ps").out().contains("in turn 2"));
-        var late = run("drain", "a", "--within", "0s");
+        assertThat(state("d")).startsWith("paused");
+        done("send", "d", "waits");
+        assertThat(done("drain", "d").out()).contains("1 message waits");
+        assertThat(done("resume", "d").out()).isEqualTo("Session d: resumed.\n");
+        await().until(() -> done("show", "d").out().contains("echo: waits"));
+        assertThat(done("pause", "d", "--reason", "lunch").out())
+                .isEqualTo("Session d: pausing.\nMail is accepted and waits. It goes on with: holdfast resume d\n");
+        assertThat(state("d")).isEqualTo("paused: lunch");
+        done("resume", "d");
+        done("send", "d", "[[sleep 60000]]");
+        await().until(() -> state("d").equals("in turn 2"));
+        var late = run("drain", "d", "--within", "0s");
         assertThat(late.exit()).isEqualTo(Exit.TURN_FAILED);
-        assertThat(late.out()).contains("Turn 2 of session a is still open after 0s");
+        assertThat(late.out()).contains("Turn 2 of session d is still open after 0s");
     }
 
     @Test
     void finishCloseResetClear_doWhatTheySay() {
-        assertThat(done("reset", "a").out()).isEqualTo("Session a: the agent's memory was dropped.\n");
-        assertThat(done("clear", "a").out()).contains("Stored as number 2: session a drops the agent's memory");
-        assertThat(done("finish", "a", "--reason", "all done").out()).isEqualTo("Session a: finishing.\n");
-        await().until(() -> done("ps").out().contains("closed"));
-        assertThat(done("close", "a", "--reason", "again").out()).isEqualTo("Session a: closed already.\n");
-        var late = run("send", "a", "late");
+        assertThat(done("reset", "e").out()).isEqualTo("Session e: the agent's memory was dropped.\n");
+        assertThat(done("clear", "e").out()).contains("Stored as number 2: session e drops the agent's memory");
+        assertThat(done("finish", "e", "--reason", "all done").out()).isEqualTo("Session e: finishing.\n");
+        await().until(() -> state("e").equals("closed"));
+        var again = run("close", "e", "--reason", "again");
+        assertThat(again.exit()).isEqualTo(Exit.SESSION);
+        assertThat(again.err()).isEqualTo("holdfast: the session is closed: all done\n");
+        var late = run("send", "e", "late");
         assertThat(late.exit()).isEqualTo(Exit.SESSION);
         assertThat(late.err()).contains("the message was not taken: ", "all done");
     }
 
     @Test
     void answerAndDeadLetters_sayWhatThereIs() {
-        assertThat(done("answer", "a", "q1", "yes", "you", "may").out())
-                .isEqualTo("Session a: no such question is open.\n");
-        assertThat(done("dead-letters", "a").out()).isEqualTo("Session a has set no message aside.\n");
-        var none = run("dead-letters", "a", "--resend", "7");
+        assertThat(done("answer", "f", "q1", "yes", "you", "may").out())
+                .isEqualTo("Session f: no such question is open.\n");
+        assertThat(done("dead-letters", "f").out()).isEqualTo("Session f has set no message aside.\n");
+        var none = run("dead-letters", "f", "--resend", "7");
         assertThat(none.exit()).isEqualTo(Exit.SESSION);
-        assertThat(none.err()).contains("session a has no message 7");
+        assertThat(none.err()).contains("session f has no message 7");
     }
 
     @Test
     @Tag("MB-22")
     void exportAndImport_workBesideTheHost() throws IOException {
-        done("send", "--wait", "a", "hello");
-        Path file = data.resolve("a.session");
-        assertThat(done("export", "a", file.toString()).out()).contains("Session a is in " + file);
-        assertThat(run("export", "a", file.toString()).err()).contains("already: name a new one");
-        var printed = done("export", "a", "-");
+        done("send", "--wait", "g", "hello");
+        Path file = data.resolve("g.session");
+        assertThat(done("export", "g", file.toString()).out()).contains("Session g is in " + file);
+        assertThat(run("export", "g", file.toString()).err()).contains("already: name a new one");
+        var printed = done("export", "g", "-");
         assertThat(printed.out()).isEqualTo(Files.readString(file));
         var taken = run("import", file.toString());
         assertThat(taken.exit()).isEqualTo(Exit.SESSION);
-        assertThat(taken.err()).contains("'a' exists");
-        assertThat(done("import", file.toString(), "--as", "b").out()).startsWith("Session b is stored");
-        assertThat(done("show", "b").out()).contains("agent  echo: hello");
+        assertThat(taken.err()).contains("'g' exists");
+        assertThat(done("import", file.toString(), "--as", "moved").out()).startsWith("Session moved is stored");
+        assertThat(done("show", "moved").out()).contains("agent  echo: hello");
         Path fresh = data.resolve("other");
         var moved = Ran.command(fresh, "import", file.toString());
-        assertThat(moved.out()).startsWith("Session a is stored");
-        assertThat(Ran.command(fresh, "show", "a").out()).contains("agent  echo: hello");
+        assertThat(moved.out()).startsWith("Session g is stored");
+        assertThat(Ran.command(fresh, "show", "g").out()).contains("agent  echo: hello");
     }
 
     @Test
@@ -198,7 +216,8 @@ final class BesideHostTest {
         var waiting = run("send", "--wait", "idle", "now");
         assertThat(waiting.exit()).isEqualTo(Exit.SESSION);
         assertThat(waiting.err()).contains("nobody would answer. Nothing was sent.");
-        assertThat(run("send", "nobody", "x").err()).isEqualTo("holdfast: there is no session 'nobody': open it first\n");
+        assertThat(run("send", "nobody", "x").err())
+                .isEqualTo("holdfast: there is no session 'nobody': open it first\n");
         assertThat(run("send", "nobody", "x").exit()).isEqualTo(Exit.SESSION);
     }
 
@@ -211,27 +230,35 @@ final class BesideHostTest {
 
     @Test
     void ctrlC_leavesWaitingCommandsWith130() throws Exception {
-        done("send", "a", "[[sleep 60000]]");
-        try (var follow = new Command(data, "events", "a", "--follow");
-                var waiting = new Command(data, "send", "--wait", "a", "after you")) {
+        done("send", "h", "[[sleep 60000]]");
+        try (var follow = new Command(data, "events", "h", "--follow");
+                var waiting = new Command(data, "send", "--wait", "h", "after you")) {
             await().until(() -> follow.out().contains("TurnOpened"));
-            await().until(() -> done("show", "a").out().contains("after you"));
+            await().until(() -> done("show", "h").out().contains("after you"));
             follow.interrupt();
             assertThat(follow.exit()).isEqualTo(Exit.INTERRUPTED);
             await().pollDelay(Duration.ofMillis(300)).until(() -> true); // until it waits for the answer
             waiting.interrupt();
             assertThat(waiting.exit()).isEqualTo(Exit.INTERRUPTED);
-            assertThat(waiting.err()).contains("leaving; message 2 of session a is kept");
+            assertThat(waiting.err()).contains("leaving; message 2 of session h is kept");
         }
     }
 
+    /** The command that most people start a host with: it has a door, takes mail through it, and takes it down. */
     @Test
-    void events_leaveOutTheStepsOfAStop_unlessAllAreWanted() throws Exception {
-        done("send", "--wait", "a", "hello");
-        chat.leave();
-        assertThat(chat.exit()).isZero();
-        assertThat(done("events", "a").out()).doesNotContain("stop_").contains("TurnSettled");
-        assertThat(done("events", "a", "--all").out()).contains("stop_");
-        assertThat(done("--json", "events", "a").out()).contains("stop_");
+    void chat_isAHostWithADoor(@TempDir Path own) throws Exception {
+        try (var chat = new Command(own, "chat", "a", "--agent", "scripted")) {
+            await().until(() -> Ran.command(own, "ps").out().contains("Process " + chat.pid() + " runs 1 session."));
+            var answer = Ran.command(own, "send", "--wait", "a", "hello");
+            assertThat(answer).isEqualTo(new Ran(Exit.OK, "echo: hello\n", ""));
+            chat.leave();
+            assertThat(chat.exit()).as(chat.err()).isZero();
+        }
+        assertThat(own.resolve("run/door.sock")).doesNotExist();
+        assertThat(Ran.command(own, "events", "a").out())
+                .doesNotContain("stop_")
+                .contains("TurnSettled");
+        assertThat(Ran.command(own, "events", "a", "--all").out()).contains("stop_");
+        assertThat(Ran.command(own, "--json", "events", "a").out()).contains("stop_");
     }
 }

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The command as a process of its own. Closing kills it. */
+/** The command, or a program of the tests, as a process of its own. Closing kills it. */
 final class Command implements AutoCloseable {
     private final Process process;
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
@@ -21,10 +21,11 @@ final class Command implements AutoCloseable {
     private final List<Thread> readers = new ArrayList<>();
 
     Command(Path data, String... arguments) throws IOException {
-        this(data, Map.of(), arguments);
+        this(data, Main.class, arguments);
     }
 
-    Command(Path data, Map<String, String> environment, String... arguments) throws IOException {
+    /** Another program of the tests. */
+    Command(Path data, Class<?> program, String... arguments) throws IOException {
         var command = new ArrayList<String>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of(
@@ -34,17 +35,20 @@ final class Command implements AutoCloseable {
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
                 classPath(),
-                Main.class.getName()));
+                program.getName()));
         command.addAll(List.of(arguments));
         var builder = new ProcessBuilder(command);
         builder.environment().clear();
         builder.environment()
                 .putAll(Map.of(
-                        "HOME", data.resolve("home").toString(),
-                        "HOLDFAST_DATA", data.toString(),
-                        "PATH", "/usr/bin:/bin",
-                        "LC_ALL", "C.UTF-8"));
-        builder.environment().putAll(environment);
+                        "HOME",
+                        data.resolve("home").toString(),
+                        "HOLDFAST_DATA",
+                        data.toString(),
+                        "PATH",
+                        "/usr/bin:/bin",
+                        "LC_ALL",
+                        "C.UTF-8"));
         process = builder.start();
         read(process.getInputStream(), out);
         read(process.getErrorStream(), err);

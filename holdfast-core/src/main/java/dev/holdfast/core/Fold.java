@@ -156,7 +156,6 @@ final class Fold {
                 d.consumed++;
             }
         }
-        d.usedAt = e.at();
         d.reading = new Reading(d.reading.feed(), d.reading.open(), held);
         d.usedAt = e.at();
     }

@@ -208,7 +208,8 @@ abstract sealed class Mail extends Turns permits Feeds {
                 .filter(m -> m.number() < h.number() && !steering.contains(m))
                 .filter(m -> m.kind().speaks() || live.settings.reader())
                 .toList();
-        emit(new Event.MessagesReleased(h.number(), before));
+        boolean closed = durable.phase() == Phase.CLOSED; // then they end, and are handed to nobody
+        emit(new Event.MessagesReleased(h.number(), closed ? List.of() : before));
     }
 
     /** IN-11: in front, in their order; what is not held is passed over. */
@@ -346,6 +347,8 @@ abstract sealed class Mail extends Turns permits Feeds {
         boolean open = durable.questions().stream().anyMatch(o -> o.id().equals(q.id()));
         if (durable.phase() == Phase.CLOSED) {
             emit(new Event.QuestionWithdrawn(q.id(), "closed")); // who asks learns that
+        } else if (!open && !now.isBefore(q.deadline())) {
+            emit(new Event.QuestionWithdrawn(q.id(), "deadline passed"));
         } else if (!open) {
             long after = Math.max(live.seenThrough, durable.takenThrough());
             emit(new Event.QuestionAsked(q.id(), q.text(), q.deadline(), after));

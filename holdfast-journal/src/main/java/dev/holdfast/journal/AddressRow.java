@@ -45,7 +45,7 @@ record AddressRow(String token, long sid, long claimedNo, long accepts, boolean 
     }
 
     static Optional<AddressRow> find(Statements sql, String token) throws SQLException {
-        try (ResultSet row = sql.bind(BY_TOKEN, token).executeQuery()) {
+        try (ResultSet row = sql.bind(BY_TOKEN, sql.stored(token)).executeQuery()) {
             return row.next() ? Optional.of(read(row)) : Optional.empty();
         }
     }
@@ -68,18 +68,18 @@ record AddressRow(String token, long sid, long claimedNo, long accepts, boolean 
      * @throws JournalException DAMAGED when the row is not what was written
      */
     static AddressRow read(ResultSet row) throws SQLException {
-        return read(row.getString(1), row);
-    }
-
-    /** As {@link #read(ResultSet)}, where the token was read already. */
-    static AddressRow read(String token, ResultSet row) throws SQLException {
         AddressRow result = new AddressRow(
-                token, row.getLong(2), row.getLong(3), row.getLong(4), row.getLong(5) == 1, Statements.maybe(row, 6));
+                Statements.text(row, 1),
+                row.getLong(2),
+                row.getLong(3),
+                row.getLong(4),
+                row.getLong(5) == 1,
+                Statements.maybe(row, 6));
         if (result.crc() != row.getLong(7)) {
             throw new JournalException(
                     Problem.DAMAGED,
                     "table address, claim " + result.claimedNo + " of session number " + result.sid
-                            + ": its row is not what was written; keep a copy of the data directory, then restore it"
+                            + ": its row is not what was written; keep a copy of the store, then restore it"
                             + " from a backup");
         }
         return result;

@@ -51,6 +51,16 @@ import java.util.function.Consumer;
  * only an empty page is the end.
  */
 public final class PostgresJournal implements Journal {
+    /** As {@link Reads#READY}, without the sessions of other nodes that are alive. */
+    static final String READY = "SELECT s.name FROM ("
+            + "SELECT sid, ready_at AS since, 1 AS unread FROM session WHERE ready_at IS NOT NULL"
+            + " UNION ALL SELECT sid, due_at, 0 FROM journal_head WHERE due_at <= ?"
+            + " UNION ALL SELECT sid, coalesce(turn_since, 0), 0 FROM journal_head"
+            + " WHERE open_turn IS NOT NULL) w JOIN session s ON s.sid = w.sid JOIN journal_head h ON h.sid = w.sid"
+            + " WHERE (s.admission < 2 OR (s.admission = 2 AND w.unread = 1)) AND NOT EXISTS (SELECT 1 FROM node n"
+            + " WHERE n.node = h.node AND n.lease_until > " + PostgresSql.SERVER_NOW + " AND n.node <> ALL (?))"
+            + " GROUP BY s.sid, s.name ORDER BY min(w.since), s.sid LIMIT ?";
+
     private final PostgresOptions options;
     private final String storeId;
     private final PostgresConnections connections;
@@ -184,7 +194,7 @@ public final class PostgresJournal implements Journal {
      */
     @Override
     public CompletionStage<SessionImage> image(SessionName name) {
-        return reads.readAtOnce("reading session '" + name + "' as a whole", sql -> PostgresReads.image(sql, name));
+        return reads.readAtOnce("reading session '" + name + "' as a whole", sql -> ImageReads.read(sql, name));
     }
 
     /**
@@ -224,7 +234,7 @@ public final class PostgresJournal implements Journal {
                                         committer,
                                         name,
                                         epoch,
-                                        PostgresReads.recovered(sql, name),
+                                        Reads.recovered(sql, name),
                                         lease,
                                         given -> claims.remove(name, given))))));
     }
@@ -247,7 +257,9 @@ public final class PostgresJournal implements Journal {
     @Override
     public CompletionStage<List<SessionName>> ready(Instant now, int max) {
         SqliteReader.atLeastOne(max);
-        return reads.read("looking for ready sessions", sql -> PostgresReads.ready(sql, now, max, leases.names()));
+        return reads.read(
+                "looking for ready sessions",
+                sql -> Reads.names(sql.bind(READY, Micros.of(now), sql.texts(leases.names()), max)));
     }
 
     /** {@inheritDoc} What other processes accept is not announced here: {@link #ready} finds it. */
@@ -259,34 +271,39 @@ public final class PostgresJournal implements Journal {
     @Override
     public CompletionStage<List<StoredEvent>> events(SessionName session, long afterSeq, int max) {
         SqliteReader.atLeastOne(max);
-        return reads.read("reading events", sql -> PostgresReads.events(sql, session, afterSeq, max));
+        return reads.read("reading events", sql -> Reads.events(sql, session, afterSeq, max));
     }
 
     @Override
     public CompletionStage<List<Arrival>> arrivals(SessionName session, long after, int max, Selection selection) {
         SqliteReader.atLeastOne(max);
-        return reads.read("reading arrivals", sql -> PostgresReads.arrivals(sql, session, after, max, selection));
+        return reads.read("reading arrivals", sql -> Reads.arrivals(sql, session, after, max, selection));
     }
 
     @Override
     public CompletionStage<List<SessionSummary>> sessions(Optional<SessionName> after, int max) {
         SqliteReader.atLeastOne(max);
-        return reads.read("listing sessions", sql -> PostgresReads.sessions(sql, after, max));
+        return reads.read("listing sessions", sql -> Reads.sessions(sql, after, max));
     }
 
     @Override
     public CompletionStage<Optional<SessionSummary>> session(SessionName name) {
-        return reads.read("reading a session", sql -> PostgresReads.session(sql, name));
+        return reads.read("reading a session", sql -> Reads.session(sql, name));
     }
 
     @Override
     public CompletionStage<List<Address>> addresses(SessionName name) {
-        return reads.read("listing addresses", sql -> PostgresReads.addresses(sql, name));
+        return reads.read("listing addresses", sql -> Reads.addresses(sql, name));
     }
 
     @Override
     public CompletionStage<Optional<Address>> address(String token) {
-        return reads.read("looking an address up", sql -> PostgresReads.address(sql, token));
+        return reads.read("looking an address up", sql -> Reads.address(sql, token));
+    }
+
+    /** Reads every row and checks checksums, numbers and sums; for {@code doctor}. Takes long on a large store. */
+    public CompletionStage<Verification> verify() {
+        return reads.read("verifying", sql -> Verifier.verify(sql, "schema " + options.schema()));
     }
 
     /** Does not prolong leases any more nor give them back, as a process that stands still; writes go on. For tests. */

@@ -238,7 +238,7 @@ final class PostgresLookups {
             List<byte[]> tokens = tokensAsked.stream().map(PostgresSql::utf8).toList();
             try (ResultSet row = sql.bind(BY_TOKEN, sql.bytes(tokens)).executeQuery()) {
                 while (row.next()) {
-                    AddressRow address = AddressRow.read(PostgresSql.text(row, 1), row);
+                    AddressRow address = AddressRow.read(row);
                     addresses.put(address.token(), address);
                     owners.put(address.sid(), new SessionName(row.getString(8)));
                 }
@@ -247,7 +247,7 @@ final class PostgresLookups {
         if (!addressesAsked.isEmpty()) {
             try (ResultSet row = sql.bind(CLAIMED, sql.numbers(addressesAsked)).executeQuery()) {
                 while (row.next()) {
-                    AddressRow address = AddressRow.read(PostgresSql.text(row, 1), row);
+                    AddressRow address = AddressRow.read(row);
                     claimed.computeIfAbsent(address.sid(), sid -> new TreeMap<>())
                             .put(address.claimedNo(), address);
                 }

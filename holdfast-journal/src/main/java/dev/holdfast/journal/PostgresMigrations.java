@@ -117,7 +117,7 @@ final class PostgresMigrations {
     private static String meta(PostgresSql sql, String name) throws SQLException {
         try (ResultSet row =
                 sql.bind("SELECT value FROM meta WHERE name = ?", name).executeQuery()) {
-            return row.next() ? PostgresSql.text(row, 1) : "";
+            return row.next() ? Statements.text(row, 1) : "";
         }
     }
 

@@ -71,7 +71,7 @@ final class PostgresSession {
                 new SessionName(name), new Head(row.getLong(1), name, row.getLong(3), row.getLong(4)));
         Head head = found.head;
         head.admission = row.getInt(5);
-        head.admissionReason = PostgresSql.text(row, 6);
+        head.admissionReason = Statements.text(row, 6);
         head.lastArrival = row.getLong(7);
         head.ordinary = row.getLong(8);
         head.ordinaryBytes = row.getLong(9);
@@ -91,14 +91,14 @@ final class PostgresSession {
         head.ordinaryDoneBytes = row.getLong(17);
         head.dueAt = Statements.maybe(row, 18);
         head.openTurn = Statements.maybe(row, 19);
-        head.phase = PostgresSql.text(row, 20);
+        head.phase = Statements.text(row, 20);
         OptionalLong since = Statements.maybe(row, 22);
         summary = new Batch.Summary(
                 head.phase,
-                PostgresSql.text(row, 21),
+                Statements.text(row, 21),
                 since.isPresent() ? Optional.of(Micros.toInstant(since.getAsLong())) : Optional.empty(),
                 Statements.maybe(row, 23),
-                PostgresSql.text(row, 24));
+                Statements.text(row, 24));
         storedEpoch = head.epoch;
         storedSeq = head.seq;
     }

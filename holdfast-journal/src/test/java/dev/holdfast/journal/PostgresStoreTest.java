@@ -247,6 +247,7 @@ class PostgresStoreTest extends PostgresFixture {
         assertFails(Problem.DAMAGED, journal.events(DESK, 0, 3));
         run("UPDATE @.address SET once = 1");
         assertFails(Problem.DAMAGED, journal.address("token"));
+        assertThat(outcome(journal.verify()).problems()).hasSizeGreaterThanOrEqualTo(6);
     }
 
     @Test

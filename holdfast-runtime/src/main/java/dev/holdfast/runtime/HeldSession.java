@@ -1109,8 +1109,12 @@ final class HeldSession implements Session, Owner.Audience {
 
     @Override
     public Receipt close(String reason) {
-        return Blocking.await(
-                "closing session " + name, acceptAndAct(parts.envelope().control(name, ArrivalKind.CLOSE, reason)));
+        return Blocking.await("closing session " + name, closeAsync(reason));
+    }
+
+    @Override
+    public CompletionStage<Receipt> closeAsync(String reason) {
+        return acceptAndAct(parts.envelope().control(name, ArrivalKind.CLOSE, reason));
     }
 
     /** Takes a parked or paused session up again; does nothing to any other. */

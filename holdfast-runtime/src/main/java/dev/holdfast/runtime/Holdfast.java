@@ -149,15 +149,21 @@ public final class Holdfast implements AutoCloseable {
      * @throws HoldfastException when it was never opened
      */
     public Session mail(SessionName name) {
+        return Blocking.await("looking for session " + name, mailAsync(name));
+    }
+
+    /** As {@link #mail}, without blocking. */
+    public CompletionStage<Session> mailAsync(SessionName name) {
         var known = sessions.find(name);
         if (known.isPresent()) {
-            return known.get();
+            return CompletableFuture.completedFuture(known.get());
         }
-        if (Blocking.await("looking for session " + name, parts.journal().session(name))
-                .isEmpty()) {
-            throw new HoldfastException("there is no session '" + name + "': open it first");
-        }
-        return sessions.findOrAdd(name, n -> new HeldSession(n, Taking.without(Taker.NOBODY), parts));
+        return Blocking.on(executor(), parts.journal().session(name)).thenApply(found -> {
+            if (found.isEmpty()) {
+                throw new HoldfastException("there is no session '" + name + "': open it first");
+            }
+            return sessions.findOrAdd(name, n -> new HeldSession(n, Taking.without(Taker.NOBODY), parts));
+        });
     }
 
     /** Opens a session without an agent and reads it (IN-04). Fails when it is read already (CH-09). */

@@ -47,11 +47,12 @@ final class Owner {
     private static final int ARRIVALS_PAGE = 1_000;
     private static final long SNAPSHOT_BYTES = 1 << 20;
     private static final int REASON_MAX = 500;
-    /** What an urgent arrival that was accepted before must come before: it cancels, withdraws, pauses (IN-13). */
+    /** What an urgent arrival that was accepted before must come before: it cancels, withdraws, pauses (IN-13, IN-14). */
     private static final Set<String> AFTER_URGENT = Set.of(
             Event.TurnSettled.class.getSimpleName(),
             Event.TurnOpened.class.getSimpleName(),
-            Event.MessagesTaken.class.getSimpleName());
+            Event.MessagesTaken.class.getSimpleName(),
+            Event.QuestionAsked.class.getSimpleName());
 
     private final SessionName session;
     private final Claim claim;
@@ -245,8 +246,7 @@ final class Owner {
                     boolean waking = inputs.getFirst() instanceof Input.Awake; // nothing is decided before that
                     inputs.add(
                             waking ? 1 : 0,
-                            new Input.Arrived(
-                                    page.stream().map(envelope::header).toList(), 0));
+                            new Input.Arrived(page.stream().map(envelope::header).toList(), 0));
                 }));
     }
 
@@ -381,7 +381,10 @@ final class Owner {
     }
 
     private Batch batch(List<EventRecord> records, Durable state, Live next, Optional<SnapshotRecord> snapshot) {
-        boolean quiet = state.turn().isEmpty() && state.continueAfter().isEmpty() && !core.waits(state, next);
+        boolean quiet = state.turn().isEmpty()
+                && state.continueAfter().isEmpty()
+                && state.reading().inHand().isEmpty()
+                && !core.waits(state, next);
         boolean waits = records.stream().anyMatch(r -> AFTER_URGENT.contains(r.type()));
         return new Batch(
                 UUID.nameUUIDFromBytes(surroundings.random(16)),
@@ -392,7 +395,7 @@ final class Owner {
                 state.ordinaryDone(),
                 state.ordinaryDoneBytes(),
                 quiet ? OptionalLong.of(Math.max(next.seenThrough(), state.takenThrough())) : OptionalLong.empty(),
-                core.wakeAt(state, next),
+                dueAt(state, next),
                 state.turn().map(t -> OptionalLong.of(t.number())).orElse(OptionalLong.empty()),
                 waits ? OptionalLong.of(Math.max(urgentThrough, state.takenThrough())) : OptionalLong.empty(),
                 new Batch.Summary(
@@ -402,6 +405,14 @@ final class Owner {
                         state.costMicros(),
                         state.lastWords()),
                 snapshot);
+    }
+
+    /** Messages given back are no arrivals that set the mark: for their sake the session is due at once (IN-21). */
+    private Optional<Instant> dueAt(Durable state, Live next) {
+        boolean waits = state.phase() == Phase.OPEN
+                && state.turn().isEmpty()
+                && !state.front().isEmpty();
+        return waits ? Optional.of(surroundings.now()) : core.wakeAt(state, next);
     }
 
     /** Whether senders are let in, when that changes now (MB-07). */
