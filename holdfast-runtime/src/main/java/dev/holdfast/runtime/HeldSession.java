@@ -31,6 +31,7 @@ import dev.holdfast.SteerAnswer;
 import dev.holdfast.Subscription;
 import dev.holdfast.Tool;
 import dev.holdfast.Withdrawal;
+import dev.holdfast.core.Core;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Event;
 import dev.holdfast.core.Input;
@@ -188,27 +189,22 @@ final class HeldSession implements Session, Owner.Audience {
             if (owner.isEmpty() && sleepsOnMail()) {
                 return;
             }
-            rests = owner.isEmpty() && told && !due && rests(state.phase().name());
+            rests = owner.isEmpty() && told && !due && !runs(state.phase().name());
         }
-        if (rests) {
-            wakeUnlessResting();
-        } else {
+        if (!rests) {
             signal();
+            return;
         }
-    }
-
-    /** It rested when its last owner here let go; another host may have taken it up again since. */
-    private void wakeUnlessResting() {
-        parts.journal().session(name).whenComplete((summary, failure) -> {
-            if (failure == null
-                    && summary.filter(s -> !rests(s.summary().phase())).isPresent()) {
+        // It rested when its last owner here let go; another host may have taken it up again since.
+        parts.journal().session(name).thenAccept(summary -> {
+            if (summary.filter(s -> runs(s.summary().phase())).isPresent()) {
                 signal();
             }
         });
     }
 
-    private static boolean rests(String phase) {
-        return phase.equals(Phase.PARKED.name()) || phase.equals(Phase.PAUSED.name());
+    private static boolean runs(String phase) {
+        return !phase.equals(Phase.PARKED.name()) && !phase.equals(Phase.PAUSED.name());
     }
 
     /** Another host may own the session: what it records is looked for each second. */
@@ -660,7 +656,7 @@ final class HeldSession implements Session, Owner.Audience {
     public void moved(Durable next, Live nextLive) {
         synchronized (lock) {
             now(next, nextLive);
-            reading.ifPresent(r -> r.moved(next, nextLive));
+            reading.ifPresent(r -> r.moved(nextLive));
             internals.moved(nextLive);
             watches.reached(next);
             awaited();
@@ -1144,6 +1140,13 @@ final class HeldSession implements Session, Owner.Audience {
                 before -> (own, event) -> event instanceof Event.ArrivalDone d && d.number() == own
                         ? Optional.of(true)
                         : Optional.empty());
+    }
+
+    /** Somebody reads it from now on: one that was drained for him goes on. */
+    CompletionStage<Void> takenUp() {
+        return known().thenCompose(now -> now.phase() == Phase.PAUSED && Core.drained(now.phaseReason())
+                ? resumed().thenApply(done -> null)
+                : CompletableFuture.completedFuture(null));
     }
 
     @Override
