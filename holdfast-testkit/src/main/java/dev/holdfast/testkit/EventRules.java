@@ -446,7 +446,7 @@ final class EventRules {
                 if (waits.number() >= m.number()) {
                     break;
                 }
-                check(false, "MB-01: " + m + " is given before " + waits + ", which is at " + waits.place);
+                check(m.returned && !waits.kind().speaks(), "MB-01: " + m + " is given before " + waits + ", which is at " + waits.place);
             }
             ledger.take(m, m.kind().speaks() ? Place.HAND : Place.ENDED, "MessagesTaken");
         }

@@ -175,6 +175,10 @@ final class SimulatedHost {
         reader.ifPresent(SimulatedReader::disturb);
     }
 
+    void restartReader() {
+        reader.ifPresent(SimulatedReader::restart);
+    }
+
     @Override
     public String toString() {
         return "host " + number;

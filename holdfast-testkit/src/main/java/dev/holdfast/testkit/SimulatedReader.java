@@ -10,7 +10,9 @@ import dev.holdfast.Received;
 import dev.holdfast.core.Phase;
 import dev.holdfast.runtime.Holdfast;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -43,6 +45,7 @@ final class SimulatedReader {
         private final Runnable leave;
         private final Set<Long> given = new HashSet<>();
         private boolean fenced;
+        private boolean drained;
         private boolean left;
         private long last;
 
@@ -216,6 +219,9 @@ final class SimulatedReader {
     private void given(Hand from, Received message) {
         world.checker.afterStep();
         world.checker.trace(() -> host + " is given " + message.number());
+        if (from.drained) {
+            world.checker.violation("MB-09: message " + message.number() + " is given to a reader that was drained");
+        }
         if (from.fenced) {
             world.checker.violation("MB-03: message " + message.number() + " is given to a reader that was fenced");
         }
@@ -223,11 +229,12 @@ final class SimulatedReader {
         if (!from.given.add(message.number()) && !returned && world.kind.taker() != Simulation.Taker.CHAT) {
             world.checker.violation("P2: message " + message.number() + " is given twice by one feed");
         }
-        if (message.number() < from.last && !returned && world.kind.taker() != Simulation.Taker.CHAT) {
+        boolean words = message.payload() instanceof Payload.Words;
+        if (words && message.number() < from.last && !returned && world.kind.taker() != Simulation.Taker.CHAT) {
             world.checker.violation("MB-01: message " + message.number() + " is given after " + from.last);
         }
         from.last = message.number();
-        if (message.payload() instanceof Payload.Words || message.payload() instanceof Payload.ToolRun) {
+        if (words || message.payload() instanceof Payload.ToolRun) {
             int patience = world.faulty() && below(4) == 0 ? 12_000 : 1_500;
             if (!world.faulty() || below(10) > 0) {
                 later(patience, () -> settle(from, message));
@@ -264,20 +271,28 @@ final class SimulatedReader {
         later(500, this::open);
     }
 
+    /** Whatever it holds goes back, and it begins again. */
+    void restart() {
+        hand.ifPresent(Hand::leave);
+        hand = Optional.empty();
+        mailbox.ifPresent(Mailbox::close);
+        mailbox = Optional.empty();
+        later(500, this::open);
+    }
+
     private void disturb(Mailbox box) {
         switch (below(3)) {
-            case 0 -> {
-                hand.ifPresent(Hand::leave);
-                hand = Optional.empty();
-                box.close();
-                mailbox = Optional.empty();
-                later(500, this::open);
-            }
-            case 1 ->
+            case 0 -> restart();
+            case 1 -> {
+                var drained = hand.orElseThrow();
                 world.promised(host, "drain the feed", box.drainFeed()).thenAccept(unread -> {
-                    world.checker.notInHand(unread);
+                    drained.drained = true;
+                    world.checker.notInHand(unread.stream()
+                            .filter(m -> drained.given.contains(m.number()))
+                            .toList());
                     later(500, () -> feedAgain(box));
                 });
+            }
             default -> feedAgain(box);
         }
     }

@@ -374,6 +374,7 @@ public final class Simulation {
             primary().ifPresent(this::crash);
         }
         hosts.stream().filter(h -> h.runs() && h.primary()).skip(1).toList().forEach(this::end);
+        primary().ifPresent(SimulatedHost::restartReader);
         if (checker.phase() != Phase.CLOSED) {
             senders.add(new SimulatedSender(this, "probe", 1 + random.nextInt(2)));
             machine.after(Duration.ofMillis(random.nextInt(20_000)), senders.getLast()::next);
