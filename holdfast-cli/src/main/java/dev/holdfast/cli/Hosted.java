@@ -1,5 +1,6 @@
 package dev.holdfast.cli;
 
+import dev.holdfast.Author;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.Journal;
 import dev.holdfast.JournalException;
@@ -12,6 +13,9 @@ import dev.holdfast.SessionName;
 import dev.holdfast.SessionSummary;
 import dev.holdfast.Subscription;
 import dev.holdfast.claude.ClaudeCodeAgent;
+import dev.holdfast.runtime.ControlFile;
+import dev.holdfast.runtime.ControlFileNotice;
+import dev.holdfast.runtime.ControlFileOptions;
 import dev.holdfast.runtime.Holdfast;
 import dev.holdfast.runtime.Options;
 import dev.holdfast.server.Api;
@@ -44,6 +48,7 @@ final class Hosted implements AutoCloseable {
     private final LiveAnswer live;
     private final Subscription subscription;
     private final CompletableFuture<Optional<Door>> door;
+    private Optional<ControlFile> control = Optional.empty();
 
     private Hosted(
             SessionName name,
@@ -153,6 +158,28 @@ final class Hosted implements AutoCloseable {
         }
     }
 
+    /** Acts on what is written to the file from now on, and on what stands in it and was not acted on, until closed. */
+    void follow(Path file, Author author) {
+        try {
+            var options =
+                    ControlFileOptions.standard().author(author.name()).notices(notice -> live.warn(words(notice)));
+            control = Optional.of(ControlFile.follow(session, file, options));
+        } catch (HoldfastException e) {
+            throw new CommandFailed(Exit.USAGE, "control_file", String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static String words(ControlFileNotice notice) {
+        return notice.file().getFileName() + ", byte " + notice.offset() + ": "
+                + switch (notice.kind()) {
+                    case SKIPPED -> "skipped: ";
+                    case REFUSED -> "refused: ";
+                    case WAITING -> "waits: ";
+                    case UNUSABLE, REWRITTEN, ROTATED -> "";
+                }
+                + notice.text();
+    }
+
     JournalReader journal() {
         return journal;
     }
@@ -202,6 +229,7 @@ final class Hosted implements AutoCloseable {
 
     @Override
     public void close() {
+        control.ifPresent(ControlFile::close);
         subscription.close();
         door.join().ifPresent(Door::close);
         host.close();

@@ -6,6 +6,7 @@ import dev.holdfast.Outcome;
 import dev.holdfast.Receipt;
 import dev.holdfast.Reply;
 import dev.holdfast.Usage;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -43,6 +44,13 @@ final class RunCommand implements Callable<Integer> {
                     + " answer is found.")
     private Optional<String> key = Optional.empty();
 
+    @Option(
+            names = "--control",
+            paramLabel = "FILE",
+            description = "Meanwhile acts on the JSON lines that other programs append to FILE (message, cancel, stop,"
+                    + " answer), once each; what became of them is written beside it.")
+    private Optional<Path> control = Optional.empty();
+
     @Mixin
     private final AgentOptions agent = new AgentOptions();
 
@@ -69,6 +77,7 @@ final class RunCommand implements Callable<Integer> {
                 name,
                 journal -> agent.agent(shell, globals.data(), name, journal),
                 live)) {
+            control.ifPresent(file -> hosted.follow(file, message.author()));
             var interrupted = new AtomicBoolean();
             try (var departure = Departure.watching(() -> {
                 interrupted.set(true);

@@ -425,6 +425,7 @@ abstract sealed class Mail extends Turns permits Feeds {
         while (durable.turn().isEmpty()
                 && durable.gives()
                 && !live.leaving
+                && !waking
                 && !durable.seed().isEmpty()
                 && live.settings.agent()) {
             var next = next();

@@ -8,7 +8,9 @@ import java.sql.SQLException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Accepts a delivery (P1): key looked up, address, admission and limits checked, number given, session marked ready. */
+/**
+ * Accepts a delivery (P1): key looked up, address, admission and limits checked, number given, session marked ready.
+ */
 final class Acceptance extends Write<Receipt> {
     static final String BY_KEY = "SELECT " + ArrivalRow.COLUMNS + " FROM arrival WHERE sid = ? AND key_hash = ?";
 

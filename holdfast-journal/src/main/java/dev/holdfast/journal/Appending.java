@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Appends an owner's batch: epoch and sequence compared, and that no urgent arrival came which the owner must know first
- * (IN-13); then events, head, admission and snapshot in one commit.
+ * Appends an owner's batch: epoch and sequence compared, and that no urgent arrival came which the owner must know
+ * first (IN-13); then events, head, admission and snapshot in one commit.
  */
 final class Appending extends Write<Appended> {
     private final SessionName session;

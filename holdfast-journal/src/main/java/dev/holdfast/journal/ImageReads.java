@@ -17,8 +17,9 @@ import java.util.Optional;
 /** Reads all that is stored of a session, in one read transaction (MB-22). */
 final class ImageReads {
     private static final String HEAD = "SELECT s.sid, s.unread_limit, s.unread_bytes_limit, s.admission,"
-            + " s.admission_reason, s.last_arrival, CASE WHEN s.ready_at IS NULL THEN 0 ELSE 1 END, h.epoch, h.seq, h.taken_through,"
-            + " h.ordinary_done, h.ordinary_done_bytes, h.due_at, h.open_turn, h.phase, h.phase_reason, h.turn_since,"
+            + " s.admission_reason, s.last_arrival, CASE WHEN s.ready_at IS NULL THEN 0 ELSE 1 END, h.epoch, h.seq,"
+            + " h.taken_through, h.ordinary_done, h.ordinary_done_bytes, h.due_at, h.open_turn, h.phase,"
+            + " h.phase_reason, h.turn_since,"
             + " h.cost_micros, h.last_words FROM session s JOIN journal_head h ON h.sid = s.sid"
             + " WHERE s.name = ? AND s.admission < 3";
 

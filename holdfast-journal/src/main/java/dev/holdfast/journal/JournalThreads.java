@@ -3,8 +3,9 @@ package dev.holdfast.journal;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * Makes the threads of this module: platform threads, since calls into SQLite pin a virtual one and a few that block on
- * a server are cheaper than many, and daemons, since a process that forgets to close its journal loses nothing by ending.
+ * Makes the threads of this module: platform threads, since calls into SQLite pin a virtual one and a few that block
+ * on a server are cheaper than many, and daemons, since a process that forgets to close its journal loses nothing by
+ * ending.
  */
 final class JournalThreads {
     private JournalThreads() {}

@@ -13,8 +13,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accepts deliveries to one session, all or none (P1, IN-19). Urgent ones are bound to what is open now, and what wants an
- * idle session has to see that it is: both lock the owner's row as well, so that a settlement comes before or after.
+ * Accepts deliveries to one session, all or none (P1, IN-19). Urgent ones are bound to what is open now, and what
+ * wants an idle session has to see that it is: both lock the owner's row as well, so that a settlement comes before
+ * or after.
  */
 final class PostgresAccepting extends PostgresWrite<List<Receipt>> {
     private final List<Offer> offers;

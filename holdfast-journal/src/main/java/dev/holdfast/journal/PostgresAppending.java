@@ -52,8 +52,8 @@ final class PostgresAppending extends PostgresWrite<Appended> {
     }
 
     /**
-     * The identity of the batch tells, while it is the last one. Is it not, then another owner came; an owner appends one
-     * batch at a time, so that an event of our epoch in our place is ours.
+     * The identity of the batch tells, while it is the last one. Is it not, then another owner came; an owner appends
+     * one batch at a time, so that an event of our epoch in our place is ours.
      */
     @Override
     protected @Nullable Appended found(PostgresTransaction store, @Nullable PostgresSession at, Appended before) {

@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * Ownership of a session under one epoch, as long as the node's lease holds. The server compares the epoch at each append
- * (P3); what the node does outside of the store asks {@link #holds} before.
+ * Ownership of a session under one epoch, as long as the node's lease holds. The server compares the epoch at each
+ * append (P3); what the node does outside of the store asks {@link #holds} before.
  */
 final class PostgresClaim implements Claim {
     private final PostgresCommitter committer;

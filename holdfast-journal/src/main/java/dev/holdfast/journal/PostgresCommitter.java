@@ -19,13 +19,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The threads that write. One gathers all that waits, over all sessions, into one transaction, tells the callers, and
- * begins again: the more wait, the more share a commit, and nobody waits for a commit to fill up. Two more serve sessions
- * whose rows somebody else holds for long; see {@link PostgresQueue}.
+ * begins again: the more wait, the more share a commit, and nobody waits for a commit to fill up. Two more serve
+ * sessions whose rows somebody else holds for long; see {@link PostgresQueue}.
  *
- * <p><b>Failures.</b> A write that cannot be stored is told so and does not harm the others of its batch: they are applied
- * again, each alone. A connection that is lost, a deadlock, a time limit: all are applied again on a new connection, those
- * whose commit was not answered after a look at what became of them, until each one's patience has run out. Nothing stops
- * for good: what the server has acknowledged is on its disk, and it never acknowledges anything after a failed fsync.
+ * <p><b>Failures.</b> A write that cannot be stored is told so and does not harm the others of its batch: they are
+ * applied again, each alone. A connection that is lost, a deadlock, a time limit: all are applied again on a new
+ * connection, those whose commit was not answered after a look at what became of them, until each one's patience has
+ * run out. Nothing stops for good: what the server has acknowledged is on its disk, and it never acknowledges
+ * anything after a failed fsync.
  *
  * <p>Stages are completed and listeners called on these threads, so whoever is told must not block.
  */
@@ -209,7 +210,7 @@ final class PostgresCommitter {
             attempt.applied.forEach(PostgresWrite::doubt);
         }
         JournalException named = PostgresProblems.of(error, "committing", url);
-        if (PostgresProblems.isOfOneItem(error)) {
+        if (PostgresProblems.isOfOneItem(error) || (attempt.batch.size() > 1 && PostgresProblems.tookTooLong(error))) {
             isolate(attempt, named, result);
         } else if (PostgresProblems.mayPass(error)) {
             result.broken |= !PostgresProblems.isLocked(error);

@@ -31,18 +31,19 @@ import java.util.function.Consumer;
  * The journal on PostgreSQL 15 or newer. Any number of processes may share a database: each accepts for every session,
  * and each session has one owner (P3).
  *
- * <p><b>Durability.</b> A receipt is given after the server has committed, with {@code synchronous_commit} on. Whatever
- * waits in this process shares a commit, over all sessions. Each row has a checksum, checked at every read. What a server
- * forgets as a whole, because it was restored from an old copy or a standby that was behind was promoted, nobody can
- * tell: use synchronous standbys.
+ * <p><b>Durability.</b> A receipt is given after the server has committed, with {@code synchronous_commit} on.
+ * Whatever waits in this process shares a commit, over all sessions. Each row has a checksum, checked at every read.
+ * What a server forgets as a whole, because it was restored from an old copy or a standby that was behind was
+ * promoted, nobody can tell: use synchronous standbys.
  *
- * <p><b>Failures.</b> A connection that is lost is replaced, and what became of a commit that was not answered is looked
- * up, as long as {@link PostgresOptions#patience()} lasts; then the stage fails. A row that somebody else holds delays
- * its own session only. Nothing waits without a limit, and the server frees the locks of a process that is gone.
+ * <p><b>Failures.</b> A connection that is lost is replaced, and what became of a commit that was not answered is
+ * looked up, as long as {@link PostgresOptions#patience()} lasts; then the stage fails. A row that somebody else
+ * holds delays its own session only. Nothing waits without a limit, and the server frees the locks of a process that
+ * is gone.
  *
- * <p><b>Owners.</b> A node owns sessions as long as the server's clock says that its lease is valid. It is registered at
- * its first claim, prolonged in the background and given back by {@link #close}. A node that could not prolong it in time
- * knows before the others do: its claims do not hold any more and their appends are answered as fenced.
+ * <p><b>Owners.</b> A node owns sessions as long as the server's clock says that its lease is valid. It is registered
+ * at its first claim, prolonged in the background and given back by {@link #close}. A node that could not prolong it
+ * in time knows before the others do: its claims do not hold any more and their appends are answered as fenced.
  *
  * <p><b>Threads.</b> Thread-safe. Writes complete on a committer's thread, reads and claims on a reader's thread: what
  * depends on a stage must not block there, and must not close the journal there.
@@ -87,8 +88,8 @@ public final class PostgresJournal implements Journal {
      * Opens the store in a database, or creates it there, with {@link PostgresOptions#standard()}.
      *
      * @param url {@code postgresql://user:password@host:port/database}, or {@code jdbc:postgresql:…}
-     * @throws JournalException NOT_FOUND, READ_ONLY, NEWER_FORMAT, DAMAGED, or FAILED when the server cannot be reached,
-     *     does not let the user in or is too old; nothing was overwritten
+     * @throws JournalException NOT_FOUND, READ_ONLY, NEWER_FORMAT, DAMAGED, or FAILED when the server cannot be
+     *     reached, does not let the user in or is too old; nothing was overwritten
      * @throws IllegalArgumentException when it is no such address
      */
     public static PostgresJournal at(String url) {
@@ -98,6 +99,16 @@ public final class PostgresJournal implements Journal {
     /** As {@link #at(String)}, with options. */
     public static PostgresJournal at(String url, PostgresOptions options) {
         return open(url, options, PostgresStep.NONE);
+    }
+
+    /**
+     * Opens a store for reading: nothing is made or changed.
+     *
+     * @throws JournalException as {@link #at(String)}; NOT_FOUND also when there is no store in the database
+     * @throws IllegalArgumentException when it is no such address
+     */
+    public static PostgresReader readOnly(String url, PostgresOptions options) {
+        return PostgresReader.open(url, options);
     }
 
     static PostgresJournal open(String url, PostgresOptions options, PostgresStep step) {
@@ -139,10 +150,10 @@ public final class PostgresJournal implements Journal {
     /**
      * {@inheritDoc}
      *
-     * <p>When too much waits for the server, or the body is larger than {@link JournalOptions#bodyBytes()}, the receipt
-     * is {@link Receipt.Refused}. A session that is not admitting still takes urgent kinds, until it is closed for
-     * good: not admitting and in phase CLOSED. When the stage fails, the message says whether the delivery may have been
-     * stored nevertheless.
+     * <p>When too much waits for the server, or the body is larger than {@link JournalOptions#bodyBytes()}, the
+     * receipt is {@link Receipt.Refused}. A session that is not admitting still takes urgent kinds, until it is
+     * closed for good: not admitting and in phase CLOSED. When the stage fails, the message says whether the delivery
+     * may have been stored nevertheless.
      *
      * @throws IllegalArgumentException when the header has more than 65,536 bytes
      */

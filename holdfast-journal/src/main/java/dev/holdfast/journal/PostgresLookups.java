@@ -18,8 +18,8 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 /**
- * What the writes of one transaction have to know besides the rows of their sessions: asked for by each, read for all of
- * them at once, after the rows are locked.
+ * What the writes of one transaction have to know besides the rows of their sessions: asked for by each, read for all
+ * of them at once, after the rows are locked.
  */
 final class PostgresLookups {
     static final String BY_KEY = "SELECT a.sid, a.no, a.message_id, a.kind, a.urgent, a.key_hash, a.fingerprint,"

@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings a schema to the latest format by the scripts {@code postgres/V1.sql} and so on, all in one transaction under an
- * advisory lock: of two hosts that start at once the second waits and finds the work done. A script is never changed
- * once it was released.
+ * Brings a schema to the latest format by the scripts {@code postgres/V1.sql} and so on, all in one transaction under
+ * an advisory lock: of two hosts that start at once the second waits and finds the work done. A script is never
+ * changed once it was released.
  */
 final class PostgresMigrations {
     private static final Logger LOG = LoggerFactory.getLogger(PostgresMigrations.class);
@@ -39,9 +39,7 @@ final class PostgresMigrations {
             if (!exists(sql, "SELECT 1 FROM pg_namespace WHERE nspname = ?", schema)) {
                 sql.run("CREATE SCHEMA \"" + schema + "\"");
             }
-            int format = exists(sql, "SELECT 1 FROM pg_tables WHERE tablename = 'meta' AND schemaname = ?", schema)
-                    ? format(sql, schema, url)
-                    : 0;
+            int format = present(sql, schema) ? format(sql, schema, url) : 0;
             for (int next = format + 1; next <= LATEST; next++) {
                 for (String statement : Migrations.statements(script(next))) {
                     sql.run(statement);
@@ -60,6 +58,29 @@ final class PostgresMigrations {
                 connection.rollback();
             }
         }
+    }
+
+    /** Checks that there is a store of this version's format; changes nothing. Answers its identity. */
+    static String check(Connection connection, String schema, PostgresUrl url) throws SQLException {
+        PostgresSql sql = new PostgresSql(connection);
+        checkServer(sql, url);
+        int format = present(sql, schema) ? format(sql, schema, url) : 0;
+        if (format == 0) {
+            throw new JournalException(
+                    Problem.NOT_FOUND,
+                    "there is no store in schema " + schema + " of " + url + "; a host that opens it makes one");
+        }
+        if (format < LATEST) {
+            throw new JournalException(
+                    Problem.FAILED,
+                    "the store in schema " + schema + " of " + url + " has format " + format
+                            + ", which has to be brought to " + LATEST + " first; a host that opens it does so");
+        }
+        return meta(sql, "store_id");
+    }
+
+    private static boolean present(PostgresSql sql, String schema) throws SQLException {
+        return exists(sql, "SELECT 1 FROM pg_tables WHERE tablename = 'meta' AND schemaname = ?", schema);
     }
 
     private static void checkServer(PostgresSql sql, PostgresUrl url) throws SQLException {
@@ -123,7 +144,8 @@ final class PostgresMigrations {
 
     private static void putMeta(PostgresSql sql, String name, String value) throws SQLException {
         sql.bind(
-                        "INSERT INTO meta(name, value) VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value",
+                        "INSERT INTO meta(name, value) VALUES(?, ?)"
+                                + " ON CONFLICT(name) DO UPDATE SET value = excluded.value",
                         name,
                         PostgresSql.utf8(value))
                 .executeUpdate();

@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
  *
  * @param journal what is the same for every store: clock, sizes of commits, what may wait, readers
  * @param schema where the tables lie, made when it is not there: letters, digits and {@code _}, at most 63
- * @param patience how long a call is tried again while the server cannot be reached or a row is locked by somebody else;
- *     then its stage fails
+ * @param patience how long a call is tried again while the server cannot be reached or a row is locked by somebody
+ *     else; then its stage fails
  * @param statement how long the server may take for one statement, at least 1 s; afterwards the connection is given up
  * @param rowWait how long one attempt waits for a session's rows, when somebody else has had them several times
  * @param lease how long a node owns its sessions after the last sign of life: what a failover waits for
@@ -41,8 +41,8 @@ public record PostgresOptions(
     }
 
     /**
-     * {@link JournalOptions#standard()}; schema {@code holdfast}; 30 s of patience; 15 s for a statement; 1 s for a row;
-     * a lease of 10 s, taken for lost after 6 s.
+     * {@link JournalOptions#standard()}; schema {@code holdfast}; 30 s of patience; 15 s for a statement; 1 s for a
+     * row; a lease of 10 s, taken for lost after 6 s.
      */
     public static PostgresOptions standard() {
         return new PostgresOptions(

@@ -71,6 +71,11 @@ final class PostgresProblems {
         return state(error).equals(LOCK_NOT_AVAILABLE);
     }
 
+    /** Whether the server's limit for one statement was reached; with less to do it may not be. */
+    static boolean tookTooLong(SQLException error) {
+        return state(error).equals("57014");
+    }
+
     /** Whether the error lies in one item of a batch, so that the others can be committed without it. */
     static boolean isOfOneItem(SQLException error) {
         String state = state(error);

@@ -19,9 +19,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * What waits to be written. Writes to one session keep their order, whatever becomes of the sessions around it.
  *
- * <p>A session whose rows somebody else holds is passed over, with all that waits for it, and is in the next batch again.
- * Passed over {@value #ROUNDS} times it leaves the batches and stands in a line of its own, which stragglers serve one
- * session at a time, waiting for the rows. So a row that is held for long stalls its own session and nothing else.
+ * <p>A session whose rows somebody else holds is passed over, with all that waits for it, and is in the next batch
+ * again. Passed over {@value #ROUNDS} times it leaves the batches and stands in a line of its own, which stragglers
+ * serve one session at a time, waiting for the rows. So a row that is held for long stalls its own session and
+ * nothing else.
  *
  * <p>Thread-safe. Every state is guarded by the one lock.
  */
@@ -268,7 +269,9 @@ final class PostgresQueue {
         }
     }
 
-    /** Says what became of a batch from {@link #takeSlow}; what is left stands in line again, or goes with the others. */
+    /**
+     * Says what became of a batch from {@link #takeSlow}; what is left stands in line again, or goes with the others.
+     */
     void finishedSlow(List<PostgresWrite<?>> batch, List<PostgresWrite<?>> again) {
         lock.lock();
         try {

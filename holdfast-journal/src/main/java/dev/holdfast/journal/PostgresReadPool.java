@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves reads on a few platform threads, each with a connection while it reads. A connection that is lost is replaced
- * and the read begun again, as long as the patience lasts. Stages are completed on these threads, so whoever is told must
- * not block for long. Thread-safe.
+ * Serves reads on a few platform threads, each with a connection while it reads. A connection that is lost is
+ * replaced and the read begun again, as long as the patience lasts. Stages are completed on these threads, so whoever
+ * is told must not block for long. Thread-safe.
  */
 final class PostgresReadPool implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PostgresReadPool.class);

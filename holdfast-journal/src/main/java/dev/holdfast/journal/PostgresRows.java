@@ -10,8 +10,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a transaction inserts, sent table by table. The driver makes one statement of the rows of a table, in which a row
- * cannot be replaced twice: of rows that replace others only the last is sent.
+ * What a transaction inserts, sent table by table. The driver makes one statement of the rows of a table, in which a
+ * row cannot be replaced twice: of rows that replace others only the last is sent.
  */
 final class PostgresRows {
     /** Rows that may wait to be sent. */

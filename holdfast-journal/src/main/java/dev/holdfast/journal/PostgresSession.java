@@ -15,8 +15,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@code session} and {@code journal_head} rows of one session within one transaction: as they were read, and as they
- * will be written. What belongs to a row that is not locked may be a moment old.
+ * The {@code session} and {@code journal_head} rows of one session within one transaction: as they were read, and as
+ * they will be written. What belongs to a row that is not locked may be a moment old.
  */
 final class PostgresSession {
     static final String COLUMNS = "s.sid, s.name, s.unread_limit, s.unread_bytes_limit, s.admission,"

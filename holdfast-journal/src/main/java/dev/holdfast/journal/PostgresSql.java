@@ -11,8 +11,8 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The statements of one connection to a server, for as long as it is borrowed; giving the connection back closes them, and
- * the driver keeps them prepared. Used by one thread.
+ * The statements of one connection to a server, for as long as it is borrowed; giving the connection back closes
+ * them, and the driver keeps them prepared. Used by one thread.
  */
 final class PostgresSql extends Statements {
     /** Microseconds of the server's clock, now and not at the beginning of the transaction. */

@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * One transaction over many writes: rows are locked, what is needed is read, each write is applied in memory, and what
  * changed is sent, each step in one statement for all of them. Used by one thread, once.
  *
- * <p><b>Locks</b> are always taken in this order: {@code session} rows by number, {@code journal_head} rows by number,
- * names that are made, tokens that are claimed. Within a batch nothing is waited for: what somebody else holds is passed
- * over, and so no two transactions can wait for each other.
+ * <p><b>Locks</b> are always taken in this order: {@code session} rows by number, {@code journal_head} rows by
+ * number, names that are made, tokens that are claimed. Within a batch nothing is waited for: what somebody else
+ * holds is passed over, and so no two transactions can wait for each other.
  */
 final class PostgresTransaction {
     private static final String INSERT_SESSIONS = "INSERT INTO session(name, admission, admission_reason, unread_limit,"

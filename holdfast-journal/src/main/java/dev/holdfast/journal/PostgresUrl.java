@@ -32,9 +32,8 @@ final class PostgresUrl {
         }
         Matcher parts = SHAPE.matcher(url);
         if (!parts.matches()) {
-            throw new IllegalArgumentException(
-                    "this is not the address of a PostgreSQL database: use postgresql://user:password@host:port/database"
-                            + " or jdbc:postgresql:…");
+            throw new IllegalArgumentException("this is not the address of a PostgreSQL database: use"
+                    + " postgresql://user:password@host:port/database or jdbc:postgresql:…");
         }
         Properties credentials = new Properties();
         String user = orEmpty(parts.group(1));

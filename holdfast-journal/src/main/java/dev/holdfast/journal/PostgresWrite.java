@@ -10,12 +10,12 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One write to one session that waits for a commit, and the stage of the caller who waits for it. A write may be applied
- * more than once: its transaction may be undone for the sake of another, or break off.
+ * One write to one session that waits for a commit, and the stage of the caller who waits for it. A write may be
+ * applied more than once: its transaction may be undone for the sake of another, or break off.
  *
- * <p>When the connection breaks while a commit is answered, nobody knows what became of it. The write is then in doubt:
- * before it is applied again it looks in the store for what only it can have left there. Its rows are locked by then, so
- * that a commit still on its way is waited for.
+ * <p>When the connection breaks while a commit is answered, nobody knows what became of it. The write is then in
+ * doubt: before it is applied again it looks in the store for what only it can have left there. Its rows are locked
+ * by then, so that a commit still on its way is waited for.
  *
  * @param <R> what the caller is told
  */

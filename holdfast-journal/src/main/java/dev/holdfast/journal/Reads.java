@@ -23,8 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The queries, in words that SQLite and PostgreSQL both know. Each row's checksum is checked, and a number that is missing is damage, not the end: rows are never
- * deleted, so between the first and the last number of a session there is no gap (D2, D4).
+ * The queries, in words that SQLite and PostgreSQL both know. Each row's checksum is checked, and a number that is
+ * missing is damage, not the end: rows are never deleted, so between the first and the last number of a session there
+ * is no gap (D2, D4).
  */
 final class Reads {
     private static final Logger LOG = LoggerFactory.getLogger(Reads.class);

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads every row of a store: the checksum of each row and body, numbers without gaps, the sums in the heads, and SQLite's
- * own check. Pages of rows are read in transactions of their own, so that a check beside an owner does not keep the
- * log from being folded; a head is read before its rows, which are never changed or deleted.
+ * Reads every row of a store: the checksum of each row and body, numbers without gaps, the sums in the heads, and
+ * SQLite's own check. Pages of rows are read in transactions of their own, so that a check beside an owner does not
+ * keep the log from being folded; a head is read before its rows, which are never changed or deleted.
  */
 final class Verifier {
     private static final int MOST_PROBLEMS = 1_000;

@@ -108,9 +108,9 @@ final class WriteStore {
     }
 
     /**
-     * Somebody else wrote to the database, which the lock on the directory should prevent: the lock file was deleted and
-     * a second owner came, or an operator changed something by hand. The first is the end (P3); after the second the
-     * heads are read anew.
+     * Somebody else wrote to the database, which the lock on the directory should prevent: the lock file was deleted
+     * and a second owner came, or an operator changed something by hand. The first is the end (P3); after the second
+     * the heads are read anew.
      */
     private void changedElsewhere() throws SQLException {
         long found = Database.number(sql, "commit_no", directory);

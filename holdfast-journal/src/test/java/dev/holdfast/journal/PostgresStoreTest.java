@@ -123,6 +123,40 @@ class PostgresStoreTest extends PostgresFixture {
 
     @Test
     @Tag("LV-07")
+    void readOnly_seesWhatAHostKeeps_andMakesNothing() {
+        assertThatThrownBy(() -> PostgresJournal.readOnly(PostgresServer.url(), options()))
+                .isInstanceOfSatisfying(
+                        JournalException.class, e -> assertThat(e.problem()).isEqualTo(Problem.NOT_FOUND));
+        assertThat(PostgresServer.run("SELECT count(*) FROM pg_namespace WHERE nspname = '" + schema + "'"))
+                .isEqualTo("0");
+        PostgresJournal journal = journal();
+        open(journal, DESK);
+        accepted(journal, message("hello"));
+        outcome(journal.claimAddress(DESK, "token", AddressTerms.open()));
+        append(outcome(journal.claim(DESK, new Node("node"))), BatchDraft.after(0, "a", "b"));
+        run("DROP ROLE IF EXISTS looker");
+        run("CREATE ROLE looker LOGIN PASSWORD 'looker'");
+        run("GRANT USAGE ON SCHEMA @ TO looker");
+        run("GRANT SELECT ON ALL TABLES IN SCHEMA @ TO looker");
+        String url = "postgresql://looker:looker@localhost:" + PostgresServer.port() + "/postgres";
+        PostgresReader reader = closing(PostgresJournal.readOnly(url, options()));
+        assertThat(reader.storeId()).isEqualTo(journal.storeId());
+        assertThat(outcome(reader.sessions(Optional.empty(), 10)))
+                .singleElement()
+                .isEqualTo(outcome(journal.session(DESK)).orElseThrow())
+                .isEqualTo(outcome(reader.session(DESK)).orElseThrow());
+        assertThat(outcome(reader.events(DESK, 0, 10))).hasSize(2);
+        assertThat(outcome(reader.arrivals(DESK, 0, 10, Selection.WITH_BODIES))).hasSize(1);
+        assertThat(outcome(reader.addresses(DESK))).isEqualTo(outcome(journal.addresses(DESK)));
+        assertThat(outcome(reader.address("token"))).isPresent();
+        assertThat(outcome(reader.verify()).sound()).isTrue();
+        reader.close();
+        assertFails(Problem.STOPPED, reader.session(DESK));
+        run("DROP OWNED BY looker");
+    }
+
+    @Test
+    @Tag("LV-07")
     void at_aNewerFormat_isRefusedAndChangesNothing() {
         journal().close();
         run("UPDATE @.meta SET value = '99' WHERE name = 'format'");

@@ -31,6 +31,7 @@ import dev.holdfast.SteerAnswer;
 import dev.holdfast.Subscription;
 import dev.holdfast.Tool;
 import dev.holdfast.Withdrawal;
+import dev.holdfast.core.Core;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Event;
 import dev.holdfast.core.Input;
@@ -178,19 +179,32 @@ final class HeldSession implements Session, Owner.Audience {
 
     /** As {@link #signal}, each second while the journal says that something is open: a parked session stays asleep. */
     void sweep() {
-        boolean held;
+        boolean rests;
         synchronized (lock) {
             boolean due = parts.options()
                     .core()
                     .wakeAt(state, live)
                     .filter(at -> !at.isAfter(parts.options().surroundings().now()))
                     .isPresent();
-            boolean rests = told && (state.phase() == Phase.PARKED || state.phase() == Phase.PAUSED);
-            held = owner.isEmpty() && ((rests && !due) || sleepsOnMail());
+            if (owner.isEmpty() && sleepsOnMail()) {
+                return;
+            }
+            rests = owner.isEmpty() && told && !due && !runs(state.phase().name());
         }
-        if (!held) {
+        if (!rests) {
             signal();
+            return;
         }
+        // It rested when its last owner here let go; another host may have taken it up again since.
+        parts.journal().session(name).thenAccept(summary -> {
+            if (summary.filter(s -> runs(s.summary().phase())).isPresent()) {
+                signal();
+            }
+        });
+    }
+
+    private static boolean runs(String phase) {
+        return !phase.equals(Phase.PARKED.name()) && !phase.equals(Phase.PAUSED.name());
     }
 
     /** Another host may own the session: what it records is looked for each second. */
@@ -642,7 +656,7 @@ final class HeldSession implements Session, Owner.Audience {
     public void moved(Durable next, Live nextLive) {
         synchronized (lock) {
             now(next, nextLive);
-            reading.ifPresent(r -> r.moved(next, nextLive));
+            reading.ifPresent(r -> r.moved(nextLive));
             internals.moved(nextLive);
             watches.reached(next);
             awaited();
@@ -1126,6 +1140,13 @@ final class HeldSession implements Session, Owner.Audience {
                 before -> (own, event) -> event instanceof Event.ArrivalDone d && d.number() == own
                         ? Optional.of(true)
                         : Optional.empty());
+    }
+
+    /** Somebody reads it from now on: one that was drained for him goes on. */
+    CompletionStage<Void> takenUp() {
+        return known().thenCompose(now -> now.phase() == Phase.PAUSED && Core.drained(now.phaseReason())
+                ? resumed().thenApply(done -> null)
+                : CompletableFuture.completedFuture(null));
     }
 
     @Override

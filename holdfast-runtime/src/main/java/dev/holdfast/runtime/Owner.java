@@ -246,7 +246,8 @@ final class Owner {
                     boolean waking = inputs.getFirst() instanceof Input.Awake; // nothing is decided before that
                     inputs.add(
                             waking ? 1 : 0,
-                            new Input.Arrived(page.stream().map(envelope::header).toList(), 0));
+                            new Input.Arrived(
+                                    page.stream().map(envelope::header).toList(), 0));
                 }));
     }
 

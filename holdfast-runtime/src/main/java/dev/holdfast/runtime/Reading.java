@@ -4,7 +4,6 @@ import dev.holdfast.FeedEnd;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.Outcome;
 import dev.holdfast.Received;
-import dev.holdfast.core.Durable;
 import dev.holdfast.core.Event;
 import dev.holdfast.core.Input;
 import dev.holdfast.core.Live;
@@ -28,11 +27,13 @@ final class Reading {
 
     private final Object lock = new Object();
     private long feed;
-    private Optional<CompletableFuture<Void>> opening = Optional.empty();
+    private Optional<CompletableFuture<Boolean>> opening = Optional.empty();
     private Optional<Take> take = Optional.empty();
     private final List<CompletableFuture<Void>> endings = new ArrayList<>();
     private Optional<FeedEnd> end = Optional.of(FeedEnd.ENDED);
     private boolean over;
+    /** No feed was opened yet, and the session was not drained here: what is drained then was drained for us. */
+    private boolean takingUp = true;
 
     /** A take under way; its ticket tells when the owner has looked at it. */
     static final class Take {
@@ -75,19 +76,19 @@ final class Reading {
 
     /** Opens a feed; what the one before held comes again, in front (MB-05). */
     CompletionStage<Void> open() {
-        var opened = new CompletableFuture<Void>();
+        var opened = new CompletableFuture<Boolean>();
         synchronized (lock) {
             if (over) {
                 return CompletableFuture.failedFuture(new HoldfastException(
                         "this " + surface + " of session " + session.name() + " is closed: open another"));
             }
             if (opening.isPresent()) {
-                return opening.get();
+                return opening.get().thenApply(first -> null);
             }
             opening = Optional.of(opened);
         }
         session.offer(new Input.FeedWanted(surface));
-        return opened;
+        return opened.thenCompose(first -> first ? session.takenUp() : CompletableFuture.completedFuture(null));
     }
 
     /**
@@ -211,6 +212,7 @@ final class Reading {
                         ended(e.cause());
                     }
                 }
+                case Event.PhaseChanged e -> takingUp &= e.trigger() != Phase.Trigger.DRAINED;
                 default -> {}
             }
         }
@@ -224,22 +226,20 @@ final class Reading {
             return;
         }
         end = Optional.empty();
-        opening.ifPresent(o -> complete(o));
+        boolean first = takingUp;
+        takingUp = false;
+        opening.ifPresent(o -> complete(o, first));
         opening = Optional.empty();
     }
 
     /** From the owner: a take that does not wait is over when it was looked at and nothing was there. */
-    void moved(Durable state, Live live) {
+    void moved(Live live) {
         synchronized (lock) {
             boolean nothing = take.filter(t -> t.ticket <= live.takes()).isPresent()
                     && live.demand().isEmpty();
             if (nothing) {
                 complete(take.orElseThrow().taken, List.of());
                 take = Optional.empty();
-            }
-            if (state.phase() == Phase.CLOSED && opening.isPresent()) {
-                unopened("it is closed: " + state.phaseReason());
-                end = Optional.of(FeedEnd.CLOSED);
             }
         }
     }

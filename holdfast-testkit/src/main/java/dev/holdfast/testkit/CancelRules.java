@@ -102,7 +102,9 @@ final class CancelRules {
         if (cancel != null) {
             boolean ended = TAKEN_OUT.contains(outcome) || (interrupted.contains(turn) && outcome == Outcome.FAILED);
             broken.check(
-                    ended, () -> "IN-13: " + cancel + " was accepted while turn " + turn + " was open, which ends as " + outcome);
+                    ended,
+                    () -> "IN-13: " + cancel + " was accepted while turn " + turn + " was open, which ends as "
+                            + outcome);
         }
     }
 
@@ -118,8 +120,10 @@ final class CancelRules {
         for (Choice choice : choices) {
             boolean one = choice.of().stream()
                     .anyMatch(m -> m.outcome.filter(TAKEN_OUT::contains).isPresent() || interrupted.contains(m.turn));
-            broken.check(one, () -> "IN-06: " + choice.cancel() + " was accepted while " + choice.of()
-                    + " waited, and none of them was cancelled");
+            broken.check(
+                    one,
+                    () -> "IN-06: " + choice.cancel() + " was accepted while " + choice.of()
+                            + " waited, and none of them was cancelled");
         }
     }
 }

@@ -86,9 +86,12 @@ final class Coverage {
             case Input.Arrived a ->
                 Objects.hash(
                         "Arrived",
-                        a.headers().stream().map(h -> h.kind()).distinct().limit(3).toList());
-            case Input.Reported r ->
-                Objects.hash(r.report().getClass(), r.epoch() == l.epoch());
+                        a.headers().stream()
+                                .map(h -> h.kind())
+                                .distinct()
+                                .limit(3)
+                                .toList());
+            case Input.Reported r -> Objects.hash(r.report().getClass(), r.epoch() == l.epoch());
             default -> input.getClass().hashCode();
         };
     }

@@ -120,19 +120,23 @@ final class EventRules {
             }
             case Event.FeedOpened e -> feedOpened(e);
             case Event.FeedEnded e -> {
-                check(feedOpen && e.feed() == feed, "MB-03: feed " + e.feed() + " ends while " + feed + " is the newest");
+                check(
+                        feedOpen && e.feed() == feed,
+                        "MB-03: feed " + e.feed() + " ends while " + feed + " is the newest");
                 feedOpen = false;
             }
             case Event.MessagesTaken e -> taken(e);
-            case Event.MessagesReturned e -> ledger.all(e.messages()).forEach(m -> {
-                ledger.expect(m, Place.HAND, "MessagesReturned");
-                ledger.move(m, Place.FRONT);
-            });
+            case Event.MessagesReturned e ->
+                ledger.all(e.messages()).forEach(m -> {
+                    ledger.expect(m, Place.HAND, "MessagesReturned");
+                    ledger.move(m, Place.FRONT);
+                });
             case Event.MessagesReleased e -> released(e);
-            case Event.MessagesRestored e -> ledger.all(e.messages()).forEach(m -> {
-                ledger.expect(m, Place.RELEASED, "MessagesRestored");
-                ledger.move(m, Place.FRONT);
-            });
+            case Event.MessagesRestored e ->
+                ledger.all(e.messages()).forEach(m -> {
+                    ledger.expect(m, Place.RELEASED, "MessagesRestored");
+                    ledger.move(m, Place.FRONT);
+                });
             case Event.QuestionAsked e -> {
                 questions.put(e.id(), ledger.arrivals());
                 deadlines.put(e.id(), e.deadline());
@@ -150,8 +154,10 @@ final class EventRules {
             }
             case Event.CallStarted e -> startedCalls.add(e.key());
             case Event.IncarnationPlanned e -> {
-                check(!up && e.incarnation() == incarnation + 1, "P3: incarnation " + e.incarnation() + " is planned"
-                        + " after " + incarnation + (up ? ", which has not ended" : ""));
+                check(
+                        !up && e.incarnation() == incarnation + 1,
+                        "P3: incarnation " + e.incarnation() + " is planned" + " after " + incarnation
+                                + (up ? ", which has not ended" : ""));
                 incarnation = e.incarnation();
                 up = true;
             }
@@ -219,9 +225,7 @@ final class EventRules {
             return;
         }
         for (Entry waits : ledger.takeable()) {
-            if (waits.kind() == ArrivalKind.REPLACE
-                    && waits.place == Place.WAITING
-                    && waits.number() <= settledAfter) {
+            if (waits.kind() == ArrivalKind.REPLACE && waits.place == Place.WAITING && waits.number() <= settledAfter) {
                 check(
                         messages.contains(waits),
                         "TN-09: " + waits + " was to run before everything that waits, and " + messages + " runs");
@@ -369,9 +373,7 @@ final class EventRules {
             }
             case SESSION_TIMEOUT ->
                 check(
-                        e.what().startsWith("closing")
-                                ? cancels.mayTimeOut(entry)
-                                : true,
+                        e.what().startsWith("closing") ? cancels.mayTimeOut(entry) : true,
                         "IN-17: the time-out of a former owner closes the session");
             default -> {}
         }
@@ -417,7 +419,8 @@ final class EventRules {
 
     private Phase closed(Event.PhaseChanged e) {
         firstReason.ifPresent(first -> check(
-                e.reason().equals(first), "MB-07: closed as '" + e.reason() + "', the first reason was '" + first + "'"));
+                e.reason().equals(first),
+                "MB-07: closed as '" + e.reason() + "', the first reason was '" + first + "'"));
         return Phase.CLOSED;
     }
 

@@ -88,11 +88,9 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
      * @param borders whether the boundary is asked
      * @param bound how many messages may lie unread
      */
-    record Judged(
-            SessionName name, boolean read, boolean combines, boolean borders, long bound, Limits limits) {}
+    record Judged(SessionName name, boolean read, boolean combines, boolean borders, long bound, Limits limits) {}
 
-    InvariantChecker(
-            Judged judged, SimulatedStore store, Supplier<Instant> clock, Optional<Consumer<String>> tracer) {
+    InvariantChecker(Judged judged, SimulatedStore store, Supplier<Instant> clock, Optional<Consumer<String>> tracer) {
         this.session = judged.name();
         this.store = store;
         this.clock = clock;
@@ -178,7 +176,9 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
     private void markIsSet() {
         if (store.contents(session).readyAt.isEmpty()) {
             for (Entry waits : ledger.takeable()) {
-                check(waits.place == Place.FRONT, () -> "IN-21: " + waits + " waits in a session that is not marked as ready");
+                check(
+                        waits.place == Place.FRONT,
+                        () -> "IN-21: " + waits + " waits in a session that is not marked as ready");
             }
         }
     }
@@ -203,8 +203,9 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
         boolean busy = events.openTurn() > 0 || ledger.unread() > 0;
         check(!delivery.onlyIdle() || !busy, "TN-09: what only an idle session takes is accepted by a busy one");
         delivery.address().ifPresent(token -> {
-            check(addresses.containsKey(token), "IN-10: something is accepted through address " + token
-                    + ", which is not claimed");
+            check(
+                    addresses.containsKey(token),
+                    "IN-10: something is accepted through address " + token + ", which is not claimed");
             if (Boolean.TRUE.equals(addresses.get(token))) {
                 addresses.remove(token);
             }
@@ -234,7 +235,8 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
     private void recorded(StoredEvent stored) {
         check(
                 stored.epoch() >= newestEpoch,
-                () -> "O2: event " + stored.seq() + " of epoch " + stored.epoch() + " follows one of epoch " + newestEpoch);
+                () -> "O2: event " + stored.seq() + " of epoch " + stored.epoch() + " follows one of epoch "
+                        + newestEpoch);
         newestEpoch = stored.epoch();
         var event = codec.decode(stored);
         trace(() -> "event " + stored.seq() + " epoch " + stored.epoch() + " " + event);
@@ -271,7 +273,9 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
     void batch(List<String> keys) {
         afterStep();
         long there = keys.stream().filter(numbers::containsKey).count();
-        check(there == 0 || there == keys.size(), () -> "IN-19: of the batch " + keys + " " + there + " are on the disk");
+        check(
+                there == 0 || there == keys.size(),
+                () -> "IN-19: of the batch " + keys + " " + there + " are on the disk");
         for (int i = 1; i < keys.size() && there > 0; i++) {
             long distance = numbers.get(keys.get(i)) - numbers.get(keys.get(i - 1));
             check(distance == 1, () -> "IN-19: the batch " + keys + " is not in order");
@@ -299,7 +303,9 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
     void claimed(List<String> tokens) {
         afterStep();
         for (String token : tokens) {
-            check(addresses.containsKey(token), () -> "IN-08: the session lists address " + token + ", which it has not");
+            check(
+                    addresses.containsKey(token),
+                    () -> "IN-08: the session lists address " + token + ", which it has not");
         }
     }
 
@@ -334,8 +340,11 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
     void settled(long number, Outcome outcome, String answer, boolean done) {
         afterStep();
         var e = ledger.of(number);
-        boolean his = e.answer.equals(answer) && e.outcome.filter(outcome::equals).isPresent();
-        check(his == done, () -> "MB-02: a reader is told " + done + " of its end of " + e + ", which is at " + e.place);
+        boolean his =
+                e.answer.equals(answer) && e.outcome.filter(outcome::equals).isPresent();
+        check(
+                his == done,
+                () -> "MB-02: a reader is told " + done + " of its end of " + e + ", which is at " + e.place);
     }
 
     /** What is for the successor of a feed is in nobody's hand (MB-09). */
@@ -381,7 +390,10 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
         if (!line.steer() && !line.texts().isEmpty()) {
             var words = line.texts().getLast();
             check(
-                    !borders || !words.contains(BORDER) || words.startsWith("[holdfast]") || !spokenTo.contains(incarnation),
+                    !borders
+                            || !words.contains(BORDER)
+                            || words.startsWith("[holdfast]")
+                            || !spokenTo.contains(incarnation),
                     () -> "MB-10: " + words + " is told to an agent that was told another message");
         }
         spokenTo.add(incarnation);
@@ -400,8 +412,12 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
         for (String text : userTexts) {
             var matcher = MARKER.matcher(text);
             while (matcher.find()) {
-                check(seen.add(matcher.group(1)), "P2: message " + matcher.group(1) + " stands twice in the conversation");
-                Optional.ofNullable(numbers.get(matcher.group(1))).map(ledger::of).ifPresent(shown::add);
+                check(
+                        seen.add(matcher.group(1)),
+                        "P2: message " + matcher.group(1) + " stands twice in the conversation");
+                Optional.ofNullable(numbers.get(matcher.group(1)))
+                        .map(ledger::of)
+                        .ifPresent(shown::add);
             }
         }
         long turn = 0;
@@ -444,7 +460,8 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
     // ---- the end --------------------------------------------------------------------------------------------------
 
     boolean everythingEnded() {
-        return ledger.everythingEnded() && (phase() == Phase.CLOSED || ledger.at(Place.RELEASED).isEmpty());
+        return ledger.everythingEnded()
+                && (phase() == Phase.CLOSED || ledger.at(Place.RELEASED).isEmpty());
     }
 
     void atTheEnd() {

@@ -133,7 +133,8 @@ final class MessageLedger {
     }
 
     Entry of(long number) {
-        broken.check(entries.containsKey(number), () -> "IN-22: an event is about arrival " + number + ", which is none");
+        broken.check(
+                entries.containsKey(number), () -> "IN-22: an event is about arrival " + number + ", which is none");
         return entries.get(number);
     }
 

@@ -34,7 +34,11 @@ public final class Simulate {
             return one(number(args, "--seed", 0), bug, args.contains("--trace"), out);
         }
         return many(
-                number(args, "--first", 1), number(args, "--seeds", 1_000), bug, args.contains("--all") ? 10_000 : 10, out);
+                number(args, "--first", 1),
+                number(args, "--seeds", 1_000),
+                bug,
+                args.contains("--all") ? 10_000 : 10,
+                out);
     }
 
     private static Optional<String> option(List<String> args, String name) {
@@ -50,8 +54,7 @@ public final class Simulate {
     }
 
     private static int one(long seed, Optional<SeededBug> bug, boolean trace, PrintStream out) {
-        var outcome =
-                Simulation.run(seed, bug, new Coverage(), trace ? Optional.of(out::println) : Optional.empty());
+        var outcome = Simulation.run(seed, bug, new Coverage(), trace ? Optional.of(out::println) : Optional.empty());
         out.println(outcome);
         return outcome.violation().isPresent() ? 1 : 0;
     }

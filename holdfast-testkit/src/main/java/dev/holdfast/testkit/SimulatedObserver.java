@@ -92,8 +92,8 @@ final class SimulatedObserver {
 
     private void check(long number, String why) {
         if (!seen.contains(number)) {
-            world.checker.violation("IN-07: arrival " + number + " " + why + " and was not told to an observer who began"
-                    + " after " + lastBefore);
+            world.checker.violation("IN-07: arrival " + number + " " + why
+                    + " and was not told to an observer who began" + " after " + lastBefore);
         }
     }
 }

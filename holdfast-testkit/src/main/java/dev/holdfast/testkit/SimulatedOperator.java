@@ -85,18 +85,14 @@ final class SimulatedOperator {
     }
 
     private java.util.concurrent.CompletionStage<?> forget(Session session) {
-        return below(3) == 0
-                ? session.submit(new Payload.Compact(), Author.host(), Optional.empty())
-                : session.clear();
+        return below(3) == 0 ? session.submit(new Payload.Compact(), Author.host(), Optional.empty()) : session.clear();
     }
 
     // ---- messages -------------------------------------------------------------------------------------------------
 
     private Optional<Entry> recent() {
         long last = world.checker.ledger().arrivals();
-        return last == 0
-                ? Optional.empty()
-                : world.checker.ledger().find(Math.max(1, last - below(6)));
+        return last == 0 ? Optional.empty() : world.checker.ledger().find(Math.max(1, last - below(6)));
     }
 
     private void cancel(SimulatedHost host, Session session) {
@@ -111,7 +107,8 @@ final class SimulatedOperator {
         recent().ifPresent(e -> world.promised(host, "withdraw " + e, session.withdraw(e.number()))
                 .thenAccept(answer -> {
                     world.checker.afterStep();
-                    boolean withdrawn = e.outcome.filter(o -> o == Outcome.WITHDRAWN).isPresent();
+                    boolean withdrawn =
+                            e.outcome.filter(o -> o == Outcome.WITHDRAWN).isPresent();
                     if (answer instanceof Withdrawal.Withdrawn && !withdrawn) {
                         world.checker.violation("MB-21: " + e + " is said to be withdrawn and is at " + e.place);
                     }
@@ -125,11 +122,12 @@ final class SimulatedOperator {
         var dead = world.checker.ledger().ended().stream()
                 .filter(e -> e.outcome.filter(o -> o == Outcome.DEAD_LETTER).isPresent())
                 .findFirst();
-        world.promised(host, "dead letters", session.deadLetters(10)).thenAccept(letters -> dead.ifPresent(e -> {
-            if (letters.stream().noneMatch(r -> r.number() == e.number())) {
-                world.checker.violation("MB-20: " + e + " is no dead letter of those listed: " + letters);
-            }
-        }));
+        world.promised(host, "dead letters", session.deadLetters(10))
+                .thenAccept(letters -> dead.ifPresent(e -> {
+                    if (letters.stream().noneMatch(r -> r.number() == e.number())) {
+                        world.checker.violation("MB-20: " + e + " is no dead letter of those listed: " + letters);
+                    }
+                }));
     }
 
     // ---- phases ---------------------------------------------------------------------------------------------------
@@ -146,8 +144,11 @@ final class SimulatedOperator {
     }
 
     private void resumeLater() {
-        world.machine.after(soon(9_000), () -> world.anyHost()
-                .ifPresent(h -> world.promised(h, "resume", h.session().orElseThrow().resume())));
+        world.machine.after(
+                soon(9_000),
+                () -> world.anyHost()
+                        .ifPresent(h -> world.promised(
+                                h, "resume", h.session().orElseThrow().resume())));
     }
 
     private void end(SimulatedHost host, Session session) {
@@ -160,7 +161,9 @@ final class SimulatedOperator {
             world.promised(host, "finish", session.finish("over " + count));
         }
         if (below(3) == 0) { // somebody ends it again, for another reason
-            world.machine.after(soon(5_000), () -> world.anyHost().ifPresent(h -> end(h, h.session().orElseThrow())));
+            world.machine.after(
+                    soon(5_000),
+                    () -> world.anyHost().ifPresent(h -> end(h, h.session().orElseThrow())));
         }
     }
 
@@ -185,8 +188,11 @@ final class SimulatedOperator {
         }
         world.machine.after(soon(20), () -> ask(host, session, id, right));
         if (below(3) > 0) {
-            world.machine.after(Duration.ofSeconds(1).plus(soon(9_000)), () -> world.anyHost()
-                    .ifPresent(h -> world.promised(h, "answer " + id, h.session().orElseThrow().answer(id, right))));
+            world.machine.after(
+                    Duration.ofSeconds(1).plus(soon(9_000)),
+                    () -> world.anyHost()
+                            .ifPresent(h -> world.promised(
+                                    h, "answer " + id, h.session().orElseThrow().answer(id, right))));
         }
     }
 
@@ -194,11 +200,12 @@ final class SimulatedOperator {
         if (!host.runs()) {
             return;
         }
-        world.promised(host, "ask " + id, session.question(id, "Well?", soon(30_000))).thenAccept(answer -> {
-            if (answer.filter(a -> !a.equals(right)).isPresent()) {
-                world.checker.violation("IN-14: question " + id + " is answered: " + answer.get());
-            }
-        });
+        world.promised(host, "ask " + id, session.question(id, "Well?", soon(30_000)))
+                .thenAccept(answer -> {
+                    if (answer.filter(a -> !a.equals(right)).isPresent()) {
+                        world.checker.violation("IN-14: question " + id + " is answered: " + answer.get());
+                    }
+                });
     }
 
     private void internal(SimulatedHost host, Session session) {
@@ -208,12 +215,16 @@ final class SimulatedOperator {
         var marker = InvariantChecker.INTERNAL + ++count + "}}";
         world.checker.internalAsked(marker);
         CompletableFuture<Optional<String>> answer = session.internal("Please say where you are " + marker);
-        world.promised(host, "internal " + marker, answer.thenApply(words -> {
-            if (words.filter(w -> !w.contains(marker)).isPresent()) {
-                world.checker.violation("MB-16: " + marker + " is answered: " + words.get());
-            }
-            return words;
-        }).exceptionally(cancelled -> Optional.empty()));
+        world.promised(
+                host,
+                "internal " + marker,
+                answer.thenApply(words -> {
+                            if (words.filter(w -> !w.contains(marker)).isPresent()) {
+                                world.checker.violation("MB-16: " + marker + " is answered: " + words.get());
+                            }
+                            return words;
+                        })
+                        .exceptionally(cancelled -> Optional.empty()));
         if (below(3) == 0) {
             world.machine.after(soon(3_000), () -> answer.cancel(false));
         }
@@ -237,10 +248,14 @@ final class SimulatedOperator {
                 .open(Simulation.NEIGHBOUR, SessionLimits.standard())
                 .thenCompose(opened -> here.mailAsync(Simulation.NEIGHBOUR))
                 .thenCompose(neighbour -> neighbour.addresses().claim(TAKEN));
-        world.promised(host, "claim all", claimedElsewhere
-                .thenCompose(taken -> session.addresses().claimAll(List.of(ADDRESS, TAKEN, ADDRESS)))
-                .handle((claimed, failure) -> session.addresses().claimed())
-                .thenCompose(all -> all))
+        world.promised(
+                        host,
+                        "claim all",
+                        claimedElsewhere
+                                .thenCompose(taken -> session.addresses().claimAll(List.of(ADDRESS, TAKEN, ADDRESS)))
+                                .handle((claimed, failure) ->
+                                        session.addresses().claimed())
+                                .thenCompose(all -> all))
                 .thenAccept(world.checker::claimed);
     }
 

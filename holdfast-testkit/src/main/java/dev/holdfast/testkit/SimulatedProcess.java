@@ -175,8 +175,9 @@ final class SimulatedProcess {
 
     /** Some messages kill any agent that reads them. */
     private boolean poisoned() {
-        return turnLines.stream().anyMatch(l -> l.texts().stream()
-                .anyMatch(t -> t.contains(SimulatedAgents.POISON) && !t.startsWith("[holdfast]")));
+        return turnLines.stream()
+                .anyMatch(l -> l.texts().stream()
+                        .anyMatch(t -> t.contains(SimulatedAgents.POISON) && !t.startsWith("[holdfast]")));
     }
 
     private void modelCall(boolean own) {

@@ -243,7 +243,9 @@ final class SimulatedSession {
     Claim.Recovered recovered() {
         long from = snapshot.map(SnapshotRecord::seq).orElse(0L);
         return new Claim.Recovered(
-                has(SeededBug.IN_FLIGHT_NOT_IN_CHECKPOINT) ? snapshot.map(SeededBug::withoutInFlight) : snapshot, events.stream().filter(e -> e.seq() > from).toList(), events.size());
+                has(SeededBug.IN_FLIGHT_NOT_IN_CHECKPOINT) ? snapshot.map(SeededBug::withoutInFlight) : snapshot,
+                events.stream().filter(e -> e.seq() > from).toList(),
+                events.size());
     }
 
     /** @param stale whether an owner that was fenced may append, which breaks P3 */

@@ -498,8 +498,8 @@ public final class SimulatedStore {
             public CompletionStage<Appended> append(Batch batch) {
                 return resigned
                         ? CompletableFuture.failedFuture(gone())
-                        : write(() -> of(name)
-                                .append(batch, epoch, host.now(), traits.has(SeededBug.STALE_EPOCH_ACCEPTED)));
+                        : write(() ->
+                                of(name).append(batch, epoch, host.now(), traits.has(SeededBug.STALE_EPOCH_ACCEPTED)));
             }
 
             @Override

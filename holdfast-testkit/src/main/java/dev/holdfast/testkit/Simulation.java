@@ -121,7 +121,8 @@ public final class Simulation {
         time = new VirtualTime(random);
         machine = time.new Group();
         store = new SimulatedStore(random, new SimulatedStore.Traits(kind.leased(), kind.signalsLost(), bug));
-        var judged = new InvariantChecker.Judged(SESSION, kind.read(), kind.combines(), kind.borders(), kind.bound(), limits);
+        var judged = new InvariantChecker.Judged(
+                SESSION, kind.read(), kind.combines(), kind.borders(), kind.bound(), limits);
         checker = new InvariantChecker(judged, store, time::now, trace);
         agents = new SimulatedAgents(machine, random, checker, faults());
         operator = new SimulatedOperator(this);
@@ -263,9 +264,7 @@ public final class Simulation {
     Optional<SimulatedHost> anyHost() {
         var reachable =
                 hosts.stream().filter(h -> h.runs() && h.session().isPresent()).toList();
-        return reachable.isEmpty()
-                ? Optional.empty()
-                : Optional.of(reachable.get(random.nextInt(reachable.size())));
+        return reachable.isEmpty() ? Optional.empty() : Optional.of(reachable.get(random.nextInt(reachable.size())));
     }
 
     Optional<Session> anySession() {
@@ -359,9 +358,10 @@ public final class Simulation {
                     host.group.jump(Duration.ofSeconds(random.nextInt(600) - 300));
                 }
             }
-            default -> anySession().ifPresent(s -> {
-                var unused = s.evict();
-            });
+            default ->
+                anySession().ifPresent(s -> {
+                    var unused = s.evict();
+                });
         }
         machine.after(Duration.ofMillis(random.nextInt(8_000)), this::fault);
     }

@@ -115,14 +115,13 @@ final class SlippingCore implements Core {
                 without(
                         sound.decide(durable, live, input, now),
                         e -> e instanceof Event.MessageEnded m && m.outcome() == Outcome.WITHDRAWN);
-            case COMBINED_OVER_AUTHORITIES -> sound.decide(durable, live, headers(input, SlippingCore::noAuthority), now);
+            case COMBINED_OVER_AUTHORITIES ->
+                sound.decide(durable, live, headers(input, SlippingCore::noAuthority), now);
             case REPLACE_WAITS ->
                 sound.decide(
                         durable,
                         live,
-                        headers(
-                                input,
-                                h -> h.kind() == ArrivalKind.REPLACE ? with(h, "kind", ArrivalKind.MESSAGE) : h),
+                        headers(input, h -> h.kind() == ArrivalKind.REPLACE ? with(h, "kind", ArrivalKind.MESSAGE) : h),
                         now);
             case STEER_TAKEN_FOR_LANDED -> steersLanded(sound.decide(durable, live, input, now));
             case FORMER_TIMEOUT_OBEYED ->
@@ -136,7 +135,9 @@ final class SlippingCore implements Core {
             case INTERNAL_INHERITED -> {
                 var decision = sound.decide(durable, live, input, now);
                 boolean over = decision.events().stream().anyMatch(e -> e instanceof Event.IncarnationEnded);
-                yield over ? new Decision(decision.events(), with(decision.live(), "internal", live.internal())) : decision;
+                yield over
+                        ? new Decision(decision.events(), with(decision.live(), "internal", live.internal()))
+                        : decision;
             }
             case BOUNDARY_IGNORED -> {
                 var s = live.settings();
@@ -174,16 +175,15 @@ final class SlippingCore implements Core {
         if (!(input instanceof Input.Arrived a)) {
             return input;
         }
-        heldBack.addAll(a.headers().stream()
-                .filter(h -> h.kind() == ArrivalKind.CANCEL)
-                .toList());
+        heldBack.addAll(
+                a.headers().stream().filter(h -> h.kind() == ArrivalKind.CANCEL).toList());
         var given = new ArrayList<>(a.headers());
         given.removeAll(heldBack);
         heldBack.removeIf(c -> durable.named(c.number()));
         for (Header cancel : List.copyOf(heldBack)) {
-            boolean waits = live.waiting().headMap(cancel.number()).keySet().stream()
-                            .anyMatch(n -> !durable.named(n))
-                    || durable.turn().isPresent();
+            boolean waits =
+                    live.waiting().headMap(cancel.number()).keySet().stream().anyMatch(n -> !durable.named(n))
+                            || durable.turn().isPresent();
             if (!waits) {
                 given.add(cancel);
                 heldBack.remove(cancel);
@@ -193,8 +193,7 @@ final class SlippingCore implements Core {
     }
 
     private static boolean arrived(Input input, ArrivalKind kind) {
-        return input instanceof Input.Arrived a
-                && a.headers().stream().anyMatch(h -> h.kind() == kind);
+        return input instanceof Input.Arrived a && a.headers().stream().anyMatch(h -> h.kind() == kind);
     }
 
     private Decision offeredAfterClose(Durable durable, Live live, Input input, Instant now) {
@@ -207,7 +206,8 @@ final class SlippingCore implements Core {
     }
 
     private static Decision drainedEarly(Durable durable, Decision decision) {
-        boolean flying = durable.turn().isPresent() || !durable.reading().inHand().isEmpty();
+        boolean flying =
+                durable.turn().isPresent() || !durable.reading().inHand().isEmpty();
         boolean changes = decision.events().stream().anyMatch(e -> e instanceof Event.PhaseChanged);
         if (durable.phase() != Phase.DRAINING || !flying || changes) {
             return decision;
@@ -236,8 +236,7 @@ final class SlippingCore implements Core {
     }
 
     private static Decision without(Decision decision, Predicate<Event> left) {
-        return new Decision(
-                decision.events().stream().filter(left.negate()).toList(), decision.live());
+        return new Decision(decision.events().stream().filter(left.negate()).toList(), decision.live());
     }
 
     private static Decision steersLanded(Decision decision) {

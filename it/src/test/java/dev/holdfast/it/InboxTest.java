@@ -237,18 +237,23 @@ final class InboxTest {
         assertThat(texts(now(inbox.takeAll()))).containsExactly("one", "two");
     }
 
+    @Tag("IN-04")
     @Test
-    void inbox_ofAClosedSession_failsAndSaysWhy() {
+    void inbox_ofAClosedSession_endsAtOnce() {
         inbox.session().close("the work is done");
         awaitStatus(inbox.session(), s -> s.phase().equals("CLOSED"));
         inbox.close();
-        assertThat(failure(station.host().inbox(NAME)))
-                .hasMessageContaining("closed")
-                .hasMessageContaining("the work is done");
-        assertThat(failure(station.host().chat(NAME))).hasMessageContaining("the work is done");
-        var mailbox = now(station.host().mailbox(NAME));
-        assertThat(failure(mailbox.feed(dev.holdfast.Mailbox.FeedOptions.none())))
-                .hasMessageContaining("the work is done");
+        inbox = now(station.host().inbox(NAME));
+        assertThat(now(inbox.next())).isEmpty();
+        assertThat(now(inbox.takeAll())).isEmpty();
+        assertThat(inbox.lastEnd()).contains(FeedEnd.CLOSED);
+        inbox.close();
+        var chat = now(station.host().chat(NAME));
+        assertThat(now(chat.next())).isEmpty();
+        chat.close();
+        var feed = now(now(station.host().mailbox(NAME)).feed(dev.holdfast.Mailbox.FeedOptions.none()));
+        assertThat(now(feed.next())).isEmpty();
+        assertThat(feed.end()).contains(FeedEnd.CLOSED);
     }
 
     // ---- interrupts -----------------------------------------------------------------------------------------------
