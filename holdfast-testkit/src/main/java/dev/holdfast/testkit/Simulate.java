@@ -12,8 +12,6 @@ import java.util.stream.LongStream;
  * promise fails, or a seeded bug is not caught.
  */
 public final class Simulate {
-    private static final int MATRIX_SEEDS = 2_000;
-
     private Simulate() {}
 
     public static void main(String[] args) {
@@ -101,7 +99,7 @@ public final class Simulate {
                             bug.option(),
                             caught.map(o -> "caught at seed " + o.seed() + ": "
                                             + o.violation().orElseThrow())
-                                    .orElse("NOT CAUGHT in " + MATRIX_SEEDS + " seeds"));
+                                    .orElse("NOT CAUGHT in " + bug.seeds() + " seeds"));
                     return caught.isPresent();
                 })
                 .reduce(true, Boolean::logicalAnd);
@@ -110,7 +108,7 @@ public final class Simulate {
 
     /** The first of the seeds that shows the bug. */
     static Optional<Simulation.Outcome> catching(SeededBug bug) {
-        return LongStream.rangeClosed(1, MATRIX_SEEDS)
+        return LongStream.rangeClosed(1, bug.seeds())
                 .mapToObj(seed -> Simulation.run(seed, Optional.of(bug)))
                 .filter(o -> o.violation().isPresent())
                 .findFirst();

@@ -178,7 +178,14 @@ final class SimulatedReader {
         if (!from.current() || !host.runs()) {
             return;
         }
-        from.next.get().whenComplete((message, failure) -> {
+        CompletionStage<Optional<Received>> next;
+        try {
+            next = from.next.get();
+        } catch (IllegalStateException e) { // it takes everything just now, and has one consumer at a time (IN-04)
+            later(500, () -> take(from));
+            return;
+        }
+        next.whenComplete((message, failure) -> {
             if (failure != null) {
                 world.checker.violation("P4: taking fails with " + failure);
             } else if (message.isPresent()) {

@@ -175,6 +175,8 @@ public final class Simulation {
             end();
         } catch (InvariantChecker.Violation e) {
             violation = Optional.of(e.what());
+        } catch (RuntimeException e) { // whatever throws into the world's one thread
+            violation = Optional.of("P4: " + e + " at " + e.getStackTrace()[0]);
         }
         var simulated = Duration.between(VirtualTime.EPOCH, time.now());
         return new Outcome(seed, violation, checker.messages(), crashes, steps, simulated);
@@ -246,7 +248,7 @@ public final class Simulation {
         promised.add(new Promised(host, what, answer));
         return answer.whenComplete((value, failure) -> {
             var cause = failure instanceof CompletionException c && c.getCause() != null ? c.getCause() : failure;
-            checker.trace(() -> what + ": " + (cause == null ? value : cause));
+            checker.trace(() -> what + ": " + (cause != null ? cause : value instanceof Session ? "" : value));
             if (cause != null && !(cause instanceof HoldfastException)) {
                 checker.violation("P4: " + what + " fails with " + cause);
             }
