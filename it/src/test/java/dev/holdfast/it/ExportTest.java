@@ -93,9 +93,7 @@ final class ExportTest {
             assertThat(awaitStatus(session, s -> s.phase().equals("CLOSED")).phaseReason())
                     .isEqualTo("enough");
         }
-        assertThat(inbox.session().status())
-                .as("the original is untouched")
-                .isEqualTo(before);
+        assertThat(inbox.session().status()).as("the original is untouched").isEqualTo(before);
     }
 
     @Tag("MB-22")
@@ -155,7 +153,10 @@ final class ExportTest {
             refused(there, Arrays.copyOf(document, document.length + 1), "one byte more");
             refused(there, "{}\n{}".getBytes(StandardCharsets.UTF_8), "another document");
             var unknown = new String(document, StandardCharsets.UTF_8);
-            refused(there, unknown.replaceFirst("\"version\":1", "\"version\":2").getBytes(StandardCharsets.UTF_8), "newer");
+            refused(
+                    there,
+                    unknown.replaceFirst("\"version\":1", "\"version\":2").getBytes(StandardCharsets.UTF_8),
+                    "newer");
             assertThatThrownBy(() -> there.host()
                             .importSession(
                                     unknown.replaceFirst("\"version\":1", "\"version\":2")
