@@ -9,7 +9,9 @@ import dev.holdfast.Mailbox.Feed;
 import dev.holdfast.Mailbox.FeedOptions;
 import dev.holdfast.Outcome;
 import dev.holdfast.Received;
+import dev.holdfast.claude.ClaudeCode;
 import dev.holdfast.runtime.ControlFile;
+import dev.holdfast.testkit.ScriptedAgent;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -83,33 +85,35 @@ final class ControlFileSessionTest {
         append("{\"kind\":\"message\",\"text\":\"c\"}");
         follow();
         assertThat(take(now(mailbox.feed(FeedOptions.none())), "c").number()).isEqualTo(3);
-        Awaitility.await()
-                .atMost(Duration.ofSeconds(5))
-                .untilAsserted(() -> assertThat(acknowledgements())
-                        .contains(
-                                "\"duplicate\",\"number\":1",
-                                "\"duplicate\",\"number\":2",
-                                "\"accepted\",\"number\":3"));
+        awaitAcknowledged("\"accepted\",\"number\":3");
+        assertThat(acknowledgements()).contains("\"duplicate\",\"number\":1", "\"duplicate\",\"number\":2");
     }
 
     @Test
     @Tag("CH-07")
-    void cancelRightBehindAMessage_endsIt() throws IOException {
-        append("{\"kind\":\"message\",\"text\":\"a\"}", "{\"kind\":\"cancel\"}");
-        var feed = now(mailbox.feed(FeedOptions.none()));
-        Awaitility.await()
-                .atMost(Duration.ofSeconds(5))
-                .until(() -> Files.exists(control.acknowledgements())
-                        && acknowledgements().contains("\"number\":2"));
-        assertThat(now(mailbox.session().reply(1)).outcome()).isEqualTo(Outcome.CANCELLED);
-        assertThat(feed.next().toCompletableFuture()).isNotDone();
-    }
+    void agentsSession_isDrivenByTheFile() throws IOException {
+        control.close();
+        Files.delete(control.acknowledgements());
+        var program = ScriptedAgent.worst().writeExecutable(directory.resolve("agent"));
+        var agent = ClaudeCode.agent().binary(program).configDirectory(directory.resolve("config"));
+        var session = station.host().session("agent", agent);
+        control = ControlFile.follow(session, file);
+        append("{\"kind\":\"message\",\"text\":\"hello\"}");
+        awaitAcknowledged("\"number\":1");
+        assertThat(now(session.reply(1)).text()).isEqualTo("echo: hello");
 
-    @Test
-    @Tag("CH-07")
-    void answerLine_answersTheQuestion() throws IOException {
-        var answer = mailbox.session().question("deploy-1", "Deploy?", Duration.ofMinutes(1));
+        append("{\"kind\":\"message\",\"text\":\"[[sleep 600000]]\"}", "{\"kind\":\"cancel\"}");
+        awaitAcknowledged("\"number\":3");
+        assertThat(now(session.reply(2)).outcome()).isEqualTo(Outcome.CANCELLED);
+
+        var answer = session.question("deploy-1", "Deploy?", Duration.ofMinutes(1));
         append("{\"kind\":\"answer\",\"question\":\"deploy-1\",\"text\":\"yes\"}");
         assertThat(now(answer)).contains("yes");
+    }
+
+    private void awaitAcknowledged(String part) {
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(5))
+                .untilAsserted(() -> assertThat(acknowledgements()).contains(part));
     }
 }
