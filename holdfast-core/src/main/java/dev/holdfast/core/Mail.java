@@ -397,7 +397,8 @@ abstract sealed class Mail extends Turns permits Feeds {
      */
     private Stream<Taken> order(boolean patient) {
         var replacing = unnamed().filter(h -> h.kind() == ArrivalKind.REPLACE);
-        var willing = inPlace().filter(h -> h.kind() != ArrivalKind.REPLACE && !h.wish().afterIdle());
+        var willing = inPlace()
+                .filter(h -> h.kind() != ArrivalKind.REPLACE && !h.wish().afterIdle());
         var last = inPlace().filter(h -> patient && h.wish().afterIdle());
         return Stream.of(
                         replacing.map(Header::taken),
@@ -429,8 +430,7 @@ abstract sealed class Mail extends Turns permits Feeds {
             } else if (goesOn(next)) {
                 openTurn(Told.Kind.AFTER_LIMIT, nextId(), List.of(), false);
             } else if (next.filter(m -> m.kind().speaks()).isPresent()) {
-                next.filter(this::letThrough)
-                        .ifPresent(m -> openTurn(Told.Kind.MESSAGE, nextId(), together(m), false));
+                next.filter(this::letThrough).ifPresent(m -> openTurn(Told.Kind.MESSAGE, nextId(), together(m), false));
                 return;
             } else if (next.filter(this::doneInPlace).isEmpty()) {
                 return;
@@ -524,7 +524,7 @@ abstract sealed class Mail extends Turns permits Feeds {
                 || !durable.reading().inHand().isEmpty()) {
             return;
         }
-        boolean empty = !SessionCore.somethingWaits(durable, live.build());
+        boolean empty = SessionCore.nothingLeft(durable, live.build());
         var finish = durable.finishing().filter(f -> readThrough(f.number() - 1));
         if (finish.isPresent()
                 && empty

@@ -130,9 +130,7 @@ final class CoreChecks {
         all.addAll(durable.released());
         durable.turn().map(Turn::messages).ifPresent(all::addAll);
         assertThat(all).as("front, reader, releaser and turn").doesNotHaveDuplicates();
-        assertThat(all)
-                .as("what was taken is named, and waits no more")
-                .allMatch(m -> durable.named(m.number()));
+        assertThat(all).as("what was taken is named, and waits no more").allMatch(m -> durable.named(m.number()));
         durable.turn()
                 .flatMap(Turn::openSteer)
                 .ifPresent(s -> assertThat(s.messages())
@@ -159,9 +157,10 @@ final class CoreChecks {
             assertThat(durable.released()).noneMatch(m -> m.kind().speaks());
             assertThat(durable.continueAfter()).isEmpty();
         }
-        live.judging().ifPresent(n -> assertThat(SessionCore.atRest(durable, live))
-                .as("the boundary is asked at rest (MB-12)")
-                .isTrue());
+        live.judging()
+                .ifPresent(n -> assertThat(SessionCore.atRest(durable, live))
+                        .as("the boundary is asked at rest (MB-12)")
+                        .isTrue());
     }
 
     /** What is so for ever once it is so. */
@@ -181,8 +180,7 @@ final class CoreChecks {
     /** P4: whoever waits is woken by an answer that must come, or by something due; who waits for nothing may go. */
     private void waits(Durable durable, Live live) {
         boolean mail = live.waiting().values().stream()
-                .anyMatch(h ->
-                        (h.kind().counted() || h.kind() == ArrivalKind.RESET) && !durable.named(h.number()));
+                .anyMatch(h -> (h.kind().counted() || h.kind() == ArrivalKind.RESET) && !durable.named(h.number()));
         boolean work = durable.turn().isPresent()
                 || mail
                 || !durable.front().isEmpty()

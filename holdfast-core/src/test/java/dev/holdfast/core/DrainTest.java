@@ -186,7 +186,9 @@ class DrainTest extends CoreScenario {
         assertThat(session.done(drain)).isEqualTo("nothing to drain");
         assertThat(session.durable().phaseReason()).isEqualTo("money");
         assertThat(session.effects()).as("a pause is no reason to begin").isEmpty();
-        assertThat(session.outcome(1)).as("its time did not run out in the pause").isEmpty();
+        assertThat(session.outcome(1))
+                .as("its time did not run out in the pause")
+                .isEmpty();
     }
 
     @Test
@@ -243,8 +245,8 @@ class DrainTest extends CoreScenario {
     void fatalResult_whileDraining_parks() {
         running();
         session.drain(LONG);
-        session.result(new TurnResult(
-                TurnResult.Ending.FAILED, "", "no credit", Usage.unknown(), List.of(), "", "r", true));
+        session.result(
+                new TurnResult(TurnResult.Ending.FAILED, "", "no credit", Usage.unknown(), List.of(), "", "r", true));
         assertThat(session.durable().phase()).isEqualTo(Phase.PARKED);
         assertThat(session.durable().drainBy()).isEmpty();
     }

@@ -100,7 +100,9 @@ class FeedTest extends CoreScenario {
         inbox.openFeed();
         inbox.readUrgent();
         inbox.takeAll();
-        assertThat(inbox.durable().named(cancel)).as("not ahead of what is unread").isFalse();
+        assertThat(inbox.durable().named(cancel))
+                .as("not ahead of what is unread")
+                .isFalse();
         inbox.read();
         assertThat(inbox.newest(Event.MessagesTaken.class).messages())
                 .extracting(Taken::number)

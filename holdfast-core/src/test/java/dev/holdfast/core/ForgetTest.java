@@ -165,7 +165,9 @@ class ForgetTest extends CoreScenario {
         var id = session.line();
         session.arrive(ArrivalKind.CLEAR);
         session.hostCrash();
-        assertThat(session.journal(Event.MemoryDropped.class)).as("turn 1 is open").isEmpty();
+        assertThat(session.journal(Event.MemoryDropped.class))
+                .as("turn 1 is open")
+                .isEmpty();
         session.up(session.hasOpen(id));
         session.answered("1");
         session.hostCrash();

@@ -205,14 +205,7 @@ class PauseTest extends CoreScenario {
         running();
         session.pause("money");
         session.result(new TurnResult(
-                TurnResult.Ending.FAILED,
-                "",
-                "not logged in",
-                dev.holdfast.Usage.unknown(),
-                List.of(),
-                "",
-                "r",
-                true));
+                TurnResult.Ending.FAILED, "", "not logged in", dev.holdfast.Usage.unknown(), List.of(), "", "r", true));
         assertThat(session.durable().phase()).isEqualTo(Phase.PARKED);
         long pause = session.pause("money");
         assertThat(session.done(pause)).isEqualTo("nothing to pause");
@@ -307,7 +300,9 @@ class PauseTest extends CoreScenario {
         session.ended("end of input", "");
         assertThat(session.newest(Event.IncarnationEnded.class).cause()).isEqualTo(Event.EndCause.IDLE);
         assertThat(session.durable().lastEnd()).isEqualTo("IDLE");
-        assertThat(session.durable().consumed()).as("given back for the next process").isEqualTo(2);
+        assertThat(session.durable().consumed())
+                .as("given back for the next process")
+                .isEqualTo(2);
     }
 
     @Test
@@ -336,8 +331,9 @@ class PauseTest extends CoreScenario {
         staying.exchange("1");
         staying.tick(Duration.ofHours(5));
         assertThat(staying.live().stage()).isEqualTo(AgentStage.READY);
-        assertThat(staying.dueAt()).as("no idle exit is due").hasValueSatisfying(at -> assertThat(at)
-                .isAfter(staying.now().plus(Duration.ofDays(1))));
+        assertThat(staying.dueAt())
+                .as("no idle exit is due")
+                .hasValueSatisfying(at -> assertThat(at).isAfter(staying.now().plus(Duration.ofDays(1))));
         staying.slot(Input.SlotAnswer.PLEASE_FREE);
         staying.ended("end of input", "");
         assertThat(staying.durable().lastEnd()).isEqualTo("EVICTED");
