@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** For tests, ours and users': scripted agent, scripted Messages API, virtual clock, simulation, conformance of stores. */
+/** For tests, ours and users': scripted agent, scripted Messages API, virtual clock, simulation, what stores must do. */
 @NullMarked
 module dev.holdfast.testkit {
     requires transitive dev.holdfast;

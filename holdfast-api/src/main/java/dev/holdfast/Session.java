@@ -154,4 +154,7 @@ public interface Session {
      * {@linkplain CloseReason recoverable} reason it is a {@link #pause} (MB-08).
      */
     Receipt close(String reason);
+
+    /** As {@link #close}, without blocking. */
+    CompletionStage<Receipt> closeAsync(String reason);
 }

@@ -11,6 +11,7 @@ import java.util.OptionalLong;
  * @param phaseReason why, when not OPEN; else empty
  * @param finishing the reason it was finished for and still works off what waits; absent when it takes mail (MB-07)
  * @param queued messages accepted and not yet in a turn, those returned to the front included
+ * @param inFlight messages in the turn that is open, or taken by a reader and not settled (MB-02)
  * @param openTurn number of the turn in flight, if one is
  * @param turnSince when that turn was opened
  * @param consumed real messages taken into turns over all incarnations, less those given back
@@ -24,6 +25,7 @@ public record SessionStatus(
         String phaseReason,
         Optional<String> finishing,
         long queued,
+        long inFlight,
         OptionalLong openTurn,
         Optional<Instant> turnSince,
         long consumed,

@@ -37,6 +37,11 @@ final class EventWords {
                 event.seq(), 0, event.at(), new EventRecord(event.type(), event.version(), event.turn(), body)));
     }
 
+    /** Whether it is a step in which a process was stopped: what came of that has an event of its own. */
+    static boolean isNoise(StoredEvent stored) {
+        return read(stored).orElse(null) instanceof Event.Noticed e && e.what().startsWith("stop_");
+    }
+
     static String of(Event event) {
         return switch (event) {
             case Event.SessionOpened e -> "the session begins, on the agent '" + e.harness() + "'";

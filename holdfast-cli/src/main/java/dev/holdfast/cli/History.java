@@ -1,7 +1,6 @@
 package dev.holdfast.cli;
 
 import dev.holdfast.Arrival;
-import dev.holdfast.ArrivalKind;
 import dev.holdfast.JournalReader;
 import dev.holdfast.JournalReader.Selection;
 import dev.holdfast.Outcome;
@@ -61,7 +60,7 @@ record History(List<Entry> entries, long earlier) {
             }
             for (Arrival arrival : page) {
                 after = arrival.number();
-                if (arrival.kind() != ArrivalKind.MESSAGE && arrival.kind() != ArrivalKind.STEER) {
+                if (!arrival.kind().speaks()) {
                     continue;
                 }
                 seen++;

@@ -15,6 +15,11 @@ public interface Core {
     /** How the reason of a pause begins that a drain ended in. */
     String DRAIN = "drain";
 
+    /** Whether the reason of a pause is that a drain ended in it. */
+    static boolean drained(String reason) {
+        return reason.equals(DRAIN + "ed") || reason.startsWith(DRAIN + " deadline passed with ");
+    }
+
     /**
      * What to record about an input. Nothing of the answer is valid before its events are committed, {@code live}
      * included.

@@ -35,6 +35,9 @@ public sealed interface Event {
         /** {@code what} of a withdrawal that won (MB-21). */
         public static final String WITHDRAWN = "withdrawn";
 
+        /** {@code what} of a drain that has begun. */
+        public static final String DRAINING = "draining";
+
         /** {@code what} of a withdrawal of a message that is not there. */
         public static final String UNKNOWN_MESSAGE = "there is no such message";
     }

@@ -98,16 +98,23 @@ abstract sealed class Feeds extends Mail permits Step {
 
     /** Gives what is next to a reader that waits, or ends its feed when nothing more may be given. */
     final void serve() {
+        if (durable.reading().open() && durable.phase() == Phase.CLOSED) {
+            closeFeed(FeedEnd.CLOSED); // nothing comes any more, whether its reader asks or not
+        }
         if (!durable.reading().open() || live.demand.isEmpty()) {
             return;
         }
         var demand = live.demand.get();
         switch (durable.phase()) {
-            case PAUSED, PARKED -> closeFeed(FeedEnd.PAUSED);
+            case PAUSED, PARKED -> closeFeed(Core.drained(durable.phaseReason()) ? FeedEnd.DRAINED : FeedEnd.PAUSED);
             case DRAINING -> closeFeed(FeedEnd.DRAINED);
             case CLOSED -> closeFeed(FeedEnd.CLOSED);
             case OPEN -> {
                 var next = upTo(demand.max());
+                boolean more = !demand.waits() && !readThrough(demand.through()) && next.size() < demand.max();
+                if (more) {
+                    return; // what was accepted before it asked is still being read
+                }
                 if (!next.isEmpty()) {
                     live.demand = Optional.empty();
                     emit(new Event.MessagesTaken(durable.reading().feed(), next, now));

@@ -5,6 +5,7 @@ import dev.holdfast.Outcome;
 import dev.holdfast.TurnMark;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -56,17 +57,13 @@ final class Fold {
             case Event.MessagesReturned e -> messagesReturned(d, e);
             case Event.MessagesReleased e -> {
                 d.name(e.number());
+                takeOut(d, e.messages());
                 var held = new ArrayList<>(d.released);
-                for (Taken m : e.messages()) {
-                    takeOut(d, m);
-                    held.add(m);
-                }
+                held.addAll(e.messages());
                 d.released = held;
             }
             case Event.MessagesRestored e -> {
-                var held = new ArrayList<>(d.released);
-                held.removeAll(e.messages());
-                d.released = held;
+                d.released = without(d.released, e.messages());
                 giveBack(d, e.messages());
             }
             case Event.FeedEnded e -> {
@@ -151,34 +148,44 @@ final class Fold {
     }
 
     private static void messagesTaken(Durable.Draft d, Event.MessagesTaken e) {
+        takeOut(d, e.messages());
         var held = new ArrayList<>(d.reading.inHand());
         for (Taken m : e.messages()) {
-            takeOut(d, m);
             if (m.kind().speaks()) {
                 held.add(m);
                 d.consumed++;
             }
         }
-        d.usedAt = e.at();
         d.reading = new Reading(d.reading.feed(), d.reading.open(), held);
+        d.usedAt = e.at();
     }
 
-    private static void takeOut(Durable.Draft d, Taken m) {
-        if (removeFromFront(d, m)) {
-            return;
+    /** From the front, or from among those that wait: there may be thousands of either. */
+    private static void takeOut(Durable.Draft d, List<Taken> messages) {
+        var front = new LinkedHashSet<>(d.front);
+        for (Taken m : messages) {
+            if (front.remove(m)) {
+                continue;
+            }
+            if (m.kind().speaks()) {
+                d.nameOrdinary(m);
+            } else if (m.kind().counted()) {
+                d.nameCounted(m.number(), m.bytes());
+            } else {
+                d.name(m.number());
+            }
         }
-        if (m.kind().speaks()) {
-            d.nameOrdinary(m);
-        } else if (m.kind().counted()) {
-            d.nameCounted(m.number(), m.bytes());
-        } else {
-            d.name(m.number());
-        }
+        d.front = List.copyOf(front);
+    }
+
+    private static List<Taken> without(List<Taken> all, List<Taken> some) {
+        var left = new LinkedHashSet<>(all);
+        some.forEach(left::remove);
+        return List.copyOf(left);
     }
 
     private static void messagesReturned(Durable.Draft d, Event.MessagesReturned e) {
-        var held = new ArrayList<>(d.reading.inHand());
-        held.removeAll(e.messages());
+        var held = without(d.reading.inHand(), e.messages());
         giveBack(d, e.messages());
         d.consumed -= e.messages().size();
         d.reading = new Reading(d.reading.feed(), d.reading.open(), held);

@@ -188,7 +188,9 @@ abstract sealed class Mail extends Turns permits Feeds {
         return durable.turn()
                 .filter(t -> t.told().stream().anyMatch(l -> l.carries(number)))
                 .map(t -> "too late: message " + number + " is in turn " + t.number())
-                .orElse("too late: message " + number + " has ended, or carries no words");
+                .orElseGet(() -> durable.reading().inHand().stream().anyMatch(m -> m.number() == number)
+                        ? "too late: a reader has taken message " + number
+                        : "too late: message " + number + " has ended, or carries no words");
     }
 
     /** IN-10: everything accepted before and not read is handed to the releaser. */
@@ -206,7 +208,8 @@ abstract sealed class Mail extends Turns permits Feeds {
                 .filter(m -> m.number() < h.number() && !steering.contains(m))
                 .filter(m -> m.kind().speaks() || live.settings.reader())
                 .toList();
-        emit(new Event.MessagesReleased(h.number(), before));
+        boolean closed = durable.phase() == Phase.CLOSED; // then they end, and are handed to nobody
+        emit(new Event.MessagesReleased(h.number(), closed ? List.of() : before));
     }
 
     /** IN-11: in front, in their order; what is not held is passed over. */
@@ -242,7 +245,7 @@ abstract sealed class Mail extends Turns permits Feeds {
                 && live.stage == AgentStage.DOWN
                 && durable.reading().inHand().isEmpty();
         boolean can = !rests && Phase.TABLE.allows(durable.phase(), Phase.Trigger.DRAIN);
-        done(h, can ? "draining" : "nothing to drain");
+        done(h, can ? Event.ArrivalDone.DRAINING : "nothing to drain");
         if (can) {
             live.internal = List.of();
             change(Phase.Trigger.DRAIN, h.wish().note(), h.wish().deadline());
@@ -344,6 +347,8 @@ abstract sealed class Mail extends Turns permits Feeds {
         boolean open = durable.questions().stream().anyMatch(o -> o.id().equals(q.id()));
         if (durable.phase() == Phase.CLOSED) {
             emit(new Event.QuestionWithdrawn(q.id(), "closed")); // who asks learns that
+        } else if (!open && !now.isBefore(q.deadline())) {
+            emit(new Event.QuestionWithdrawn(q.id(), "deadline passed"));
         } else if (!open) {
             long after = Math.max(live.seenThrough, durable.takenThrough());
             emit(new Event.QuestionAsked(q.id(), q.text(), q.deadline(), after));
@@ -420,6 +425,7 @@ abstract sealed class Mail extends Turns permits Feeds {
         while (durable.turn().isEmpty()
                 && durable.gives()
                 && !live.leaving
+                && !waking
                 && !durable.seed().isEmpty()
                 && live.settings.agent()) {
             var next = next();

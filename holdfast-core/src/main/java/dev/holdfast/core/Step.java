@@ -95,6 +95,7 @@ final class Step extends Feeds {
         live.epoch = input.epoch();
         live.awakeAt = now;
         live.settings = input.settings();
+        waking = true;
         if (durable.seed().isEmpty()) {
             emit(new Event.SessionOpened(input.seed(), input.harness(), now));
         }

@@ -17,6 +17,9 @@ abstract sealed class Work permits Turns {
     final Instant now;
     final Live.Draft live;
     Durable durable;
+    /** This decision is an owner's first: what is urgent was not read yet, and comes before any turn. */
+    boolean waking;
+
     private final Fold fold;
     private final List<Event> events = new ArrayList<>();
 

@@ -22,6 +22,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /**
  * Drives the core as an owner would: holds the store's arrivals, the state and the clock, and takes every decision as
@@ -554,6 +555,9 @@ final class CoreDriver {
         checks.newOwner();
         take(new Input.Awake("ffffffffffffffffffffffffffffffff", "scripted", epoch, settings));
         given = durable.takenThrough();
+        var first = last;
+        readUrgent();
+        last = Stream.concat(first.stream(), last.stream()).toList();
     }
 
     Durable fold() {

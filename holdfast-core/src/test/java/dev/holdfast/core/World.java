@@ -87,6 +87,7 @@ final class World {
     static World begin(Shape shape, Map<Happening, Integer> budget) {
         var world = new World(shape, budget);
         world.decide(new Input.Awake(CoreDriver.SEED, "model", 1, shape.settings()));
+        world.decide(new Input.Arrived(List.of(), 0));
         return world;
     }
 
@@ -258,9 +259,7 @@ final class World {
         var urgent = store.stream()
                 .filter(h -> h.kind().urgent() && h.number() > durable.takenThrough())
                 .toList();
-        if (!urgent.isEmpty()) {
-            decide(new Input.Arrived(urgent, 0));
-        }
+        decide(new Input.Arrived(urgent, 0));
         if (shape.readsAtOnce() && read < store.size()) {
             read();
         }
@@ -307,7 +306,9 @@ final class World {
         }
         if (!inBatch) {
             reconcile();
-            WorldRules.state(this);
+            if (!(input instanceof Input.Awake)) { // what is urgent is read right behind it
+                WorldRules.state(this);
+            }
         }
     }
 

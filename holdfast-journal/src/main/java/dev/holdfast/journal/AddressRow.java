@@ -45,7 +45,7 @@ record AddressRow(String token, long sid, long claimedNo, long accepts, boolean 
     }
 
     static Optional<AddressRow> find(Statements sql, String token) throws SQLException {
-        try (ResultSet row = sql.bind(BY_TOKEN, token).executeQuery()) {
+        try (ResultSet row = sql.bind(BY_TOKEN, sql.stored(token)).executeQuery()) {
             return row.next() ? Optional.of(read(row)) : Optional.empty();
         }
     }
@@ -69,7 +69,7 @@ record AddressRow(String token, long sid, long claimedNo, long accepts, boolean 
      */
     static AddressRow read(ResultSet row) throws SQLException {
         AddressRow result = new AddressRow(
-                row.getString(1),
+                Statements.text(row, 1),
                 row.getLong(2),
                 row.getLong(3),
                 row.getLong(4),
@@ -79,13 +79,13 @@ record AddressRow(String token, long sid, long claimedNo, long accepts, boolean 
             throw new JournalException(
                     Problem.DAMAGED,
                     "table address, claim " + result.claimedNo + " of session number " + result.sid
-                            + ": its row is not what was written; keep a copy of the data directory, then restore it"
+                            + ": its row is not what was written; keep a copy of the store, then restore it"
                             + " from a backup");
         }
         return result;
     }
 
-    private long crc() {
+    long crc() {
         return new RowCrc()
                 .add(token)
                 .add(sid)
@@ -111,6 +111,10 @@ record AddressRow(String token, long sid, long claimedNo, long accepts, boolean 
                         releasedNo,
                         crc())
                 .executeUpdate();
+    }
+
+    boolean claimed() {
+        return releasedNo.isEmpty();
     }
 
     /** As it is once it was given up. */

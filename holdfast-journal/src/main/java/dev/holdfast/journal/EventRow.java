@@ -54,8 +54,8 @@ final class EventRow {
         long seq = row.getLong(1);
         long epoch = row.getLong(2);
         long at = row.getLong(3);
-        EventRecord event =
-                new EventRecord(row.getString(4), row.getInt(5), Statements.maybe(row, 6), Statements.bytes(row, 8));
+        EventRecord event = new EventRecord(
+                Statements.text(row, 4), row.getInt(5), Statements.maybe(row, 6), Statements.bytes(row, 8));
         if (crc(sid, seq, epoch, at, event) != row.getLong(7)) {
             throw Damage.of("journal", session, seq, "the event is not what was written");
         }

@@ -41,8 +41,8 @@ final class ImageCheck {
                     "arrival " + number + " has " + stored.arrival().body().length + " of its "
                             + stored.arrival().bytes() + " bytes");
             require(
-                    stored.arrival().header().length <= Acceptance.HEADER_BYTES,
-                    "the header of arrival " + number + " is longer than " + Acceptance.HEADER_BYTES + " bytes");
+                    stored.arrival().header().length <= Offer.HEADER_BYTES,
+                    "the header of arrival " + number + " is longer than " + Offer.HEADER_BYTES + " bytes");
             stored.keyHash().ifPresent(hash -> {
                 Long first = keys.put(HexFormat.of().formatHex(hash), number);
                 require(first == null, "arrivals " + first + " and " + number + " have the same key");

@@ -1,7 +1,6 @@
 package dev.holdfast.journal;
 
 import dev.holdfast.Address;
-import dev.holdfast.Batch;
 import dev.holdfast.JournalReader.Selection;
 import dev.holdfast.SessionImage;
 import dev.holdfast.SessionImage.StoredArrival;
@@ -18,8 +17,9 @@ import java.util.Optional;
 /** Reads all that is stored of a session, in one read transaction (MB-22). */
 final class ImageReads {
     private static final String HEAD = "SELECT s.sid, s.unread_limit, s.unread_bytes_limit, s.admission,"
-            + " s.admission_reason, s.last_arrival, s.ready_at IS NOT NULL, h.epoch, h.seq, h.taken_through,"
-            + " h.ordinary_done, h.ordinary_done_bytes, h.due_at, h.open_turn, h.phase, h.phase_reason, h.turn_since,"
+            + " s.admission_reason, s.last_arrival, CASE WHEN s.ready_at IS NULL THEN 0 ELSE 1 END, h.epoch, h.seq,"
+            + " h.taken_through, h.ordinary_done, h.ordinary_done_bytes, h.due_at, h.open_turn, h.phase,"
+            + " h.phase_reason, h.turn_since,"
             + " h.cost_micros, h.last_words FROM session s JOIN journal_head h ON h.sid = s.sid"
             + " WHERE s.name = ? AND s.admission < 3";
 
@@ -36,7 +36,8 @@ final class ImageReads {
         }
     }
 
-    private static SessionImage read(Statements sql, SessionName session) throws SQLException {
+    /** As {@link #image}, within a transaction that sees one state. */
+    static SessionImage read(Statements sql, SessionName session) throws SQLException {
         PreparedStatement select = sql.bind(HEAD, session.value());
         long sid;
         long lastArrival;
@@ -51,7 +52,7 @@ final class ImageReads {
             sid = row.getLong(1);
             limits = new SessionLimits(row.getLong(2), row.getLong(3));
             admitting = row.getInt(4) == Head.OPEN;
-            reason = row.getString(5);
+            reason = Statements.text(row, 5);
             lastArrival = row.getLong(6);
             head = head(row);
         }
@@ -76,19 +77,14 @@ final class ImageReads {
                 Reads.instant(row, 13),
                 Statements.maybe(row, 14),
                 row.getInt(7) == 1,
-                new Batch.Summary(
-                        row.getString(15),
-                        row.getString(16),
-                        Reads.instant(row, 17),
-                        Statements.maybe(row, 18),
-                        row.getString(19)));
+                Reads.words(row, 15));
     }
 
     private static List<StoredArrival> arrivals(Statements sql, SessionName session, long sid, long last)
             throws SQLException {
-        PreparedStatement select = sql.bind(Reads.arrivalsQuery(Selection.WITH_BODIES), sid, 0, ALL);
         List<StoredArrival> arrivals = new ArrayList<>();
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row =
+                sql.page(sql.bind(Reads.arrivalsQuery(Selection.WITH_BODIES), sid, 0, ALL), Reads.AT_ONCE)) {
             while (row.next()) {
                 ArrivalRow header = ArrivalRow.read(row, session.value());
                 Reads.noGap("arrival", session, arrivals.size() + 1, header.number());

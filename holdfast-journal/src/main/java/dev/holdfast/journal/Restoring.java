@@ -7,6 +7,7 @@ import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
 import dev.holdfast.SessionImage;
 import dev.holdfast.SessionImage.StoredArrival;
+import dev.holdfast.SessionName;
 import dev.holdfast.StoredEvent;
 import java.sql.SQLException;
 import java.util.Optional;
@@ -29,10 +30,10 @@ final class Restoring extends Write<Boolean> {
         }
         addressesAreFree(store);
         Head head = store.create(image.name(), image.limits());
-        fill(store, head);
+        fill(image, head, store.now());
         writeHead(store.sql(), head);
         for (StoredArrival stored : image.arrivals()) {
-            writeArrival(store.sql(), head, stored);
+            row(head.sid, stored).insert(store.sql(), stored.arrival().body());
         }
         for (StoredEvent event : image.events()) {
             EventRow.insert(store.sql(), head.sid, event.seq(), event.epoch(), Micros.of(event.at()), event.event());
@@ -48,13 +49,16 @@ final class Restoring extends Write<Boolean> {
         for (Address address : image.addresses()) {
             Optional<AddressRow> known = claimed(store.sql(), address);
             if (address.releasedThrough().isEmpty() && known.isPresent()) {
-                throw new JournalException(
-                        Problem.FAILED,
-                        "session '" + image.name()
-                                + "' was not restored: an address it has is claimed here by session '"
-                                + store.name(known.get().sid()) + "'; release it there first");
+                throw addressTaken(image.name(), store.name(known.get().sid()));
             }
         }
+    }
+
+    static JournalException addressTaken(SessionName session, SessionName owner) {
+        return new JournalException(
+                Problem.FAILED,
+                "session '" + session + "' was not restored: an address it has is claimed here by session '" + owner
+                        + "'; release it there first");
     }
 
     private static Optional<AddressRow> claimed(Statements sql, Address address) throws SQLException {
@@ -62,9 +66,10 @@ final class Restoring extends Write<Boolean> {
                 .filter(row -> row.releasedNo().isEmpty());
     }
 
-    private void fill(WriteStore store, Head head) {
+    /** Makes a new session's head what it was in the other store. */
+    static void fill(SessionImage image, Head head, long now) {
         SessionImage.Head was = image.head();
-        boolean closed = was.summary().phase().equals(Appending.CLOSED_PHASE);
+        boolean closed = was.summary().phase().equals(BatchRules.CLOSED_PHASE);
         int shut = closed ? Head.CLOSED : Head.NOT_NOW;
         head.admission = image.admitting() ? Head.OPEN : shut;
         head.admissionReason = image.admissionReason();
@@ -79,7 +84,7 @@ final class Restoring extends Write<Boolean> {
         head.ordinaryBytes = ImageCheck.countedBytes(image);
         head.sessionChanged = true;
         if (ImageCheck.ready(image)) {
-            head.ready(OptionalLong.of(store.now()));
+            head.ready(OptionalLong.of(now));
         }
         head.epoch = was.epoch();
         head.seq = was.seq();
@@ -113,25 +118,24 @@ final class Restoring extends Write<Boolean> {
                 .executeUpdate();
     }
 
-    private static void writeArrival(Statements sql, Head head, StoredArrival stored) throws SQLException {
+    static ArrivalRow row(long sid, StoredArrival stored) {
         Arrival arrival = stored.arrival();
         byte[] body = arrival.body();
-        new ArrivalRow(
-                        head.sid,
-                        arrival.number(),
-                        Uuids.bytes(arrival.id().value()),
-                        arrival.kind().code(),
-                        arrival.kind().urgent() ? 1 : 0,
-                        stored.keyHash().orElse(null),
-                        stored.fingerprint(),
-                        Micros.of(arrival.acceptedAt()),
-                        arrival.boundTurn(),
-                        arrival.boundAfter(),
-                        arrival.header(),
-                        body.length,
-                        RowCrc.of(body),
-                        ArrivalRow.bodyDigest(body))
-                .insert(sql, body);
+        return new ArrivalRow(
+                sid,
+                arrival.number(),
+                Uuids.bytes(arrival.id().value()),
+                arrival.kind().code(),
+                arrival.kind().urgent() ? 1 : 0,
+                stored.keyHash().orElse(null),
+                stored.fingerprint(),
+                Micros.of(arrival.acceptedAt()),
+                arrival.boundTurn(),
+                arrival.boundAfter(),
+                arrival.header(),
+                body.length,
+                RowCrc.of(body),
+                ArrivalRow.bodyDigest(body));
     }
 
     /** An address that the session had given up stays with whoever claimed it here since. */
@@ -140,20 +144,28 @@ final class Restoring extends Write<Boolean> {
         for (Address address : image.addresses()) {
             place++;
             if (claimed(sql, address).isEmpty()) {
-                new AddressRow(
-                                address.token(),
-                                head.sid,
-                                place,
-                                AddressRow.accepts(address.terms()),
-                                address.terms().once(),
-                                address.releasedThrough())
-                        .put(sql);
+                row(head.sid, place, address).put(sql);
             }
         }
     }
 
+    static AddressRow row(long sid, long place, Address address) {
+        return new AddressRow(
+                address.token(),
+                sid,
+                place,
+                AddressRow.accepts(address.terms()),
+                address.terms().once(),
+                address.releasedThrough());
+    }
+
     @Override
     long bytes() {
+        return bytes(image);
+    }
+
+    /** Bytes of payload. */
+    static long bytes(SessionImage image) {
         long arrivals = image.arrivals().stream()
                 .mapToLong(stored -> stored.arrival().bytes())
                 .sum();

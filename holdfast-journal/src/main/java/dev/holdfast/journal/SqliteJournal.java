@@ -276,8 +276,8 @@ public final class SqliteJournal implements Journal {
      * {@inheritDoc}
      *
      * <p>When too much waits for the disk, or the body is larger than {@link JournalOptions#bodyBytes()}, the receipt
-     * is {@link Receipt.Refused}. A session that is not admitting still takes urgent kinds, until it is closed for
-     * good: not admitting and in phase CLOSED.
+     * is {@link Receipt.Refused}. A session that is not admitting still takes kinds that are not counted, until it is
+     * closed for good: not admitting and in phase CLOSED.
      *
      * @throws IllegalArgumentException when the header has more than 65,536 bytes
      */

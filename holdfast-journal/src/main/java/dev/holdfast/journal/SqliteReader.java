@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A store opened for reading, see {@link SqliteJournal#readOnly}. Thread-safe. Stages complete on a reader's thread.
  *
- * <p>While a process owns the store, or after one was killed, SQLite's {@code -shm} file or a log with content is there
- * and reading goes through them. A store that is closed cleanly and has no {@code -shm} file is read as it lies, without
- * making one, and what was read counts only if no owner came meanwhile.
+ * <p>While a process owns the store, or after one was killed, SQLite's {@code -shm} file or a log with content is
+ * there and reading goes through them. A store that is closed cleanly and has no {@code -shm} file is read as it
+ * lies, without making one, and what was read counts only if no owner came meanwhile.
  */
 public final class SqliteReader implements JournalReader {
     private static final int READERS = 2;

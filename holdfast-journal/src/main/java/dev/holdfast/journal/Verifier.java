@@ -15,13 +15,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads every row of a store: SQLite's own check, the checksum of each row and body, numbers without gaps, and the sums
- * in the heads. Pages of rows are read in transactions of their own, so that a check beside an owner does not keep the
- * log from being folded; a head is read before its rows, which are never changed or deleted.
+ * Reads every row of a store: the checksum of each row and body, numbers without gaps, the sums in the heads, and
+ * SQLite's own check. Pages of rows are read in transactions of their own, so that a check beside an owner does not
+ * keep the log from being folded; a head is read before its rows, which are never changed or deleted.
  */
 final class Verifier {
     private static final int MOST_PROBLEMS = 1_000;
     private static final int PAGE = 500;
+    /** Large bodies in memory at once. */
+    private static final int BLOBS = 4;
 
     private final Statements sql;
     private final List<String> problems = new ArrayList<>();
@@ -33,8 +35,16 @@ final class Verifier {
         this.sql = sql;
     }
 
+    /** @param where the store, for messages */
+    static Verification verify(Statements sql, String where) throws SQLException {
+        return new Verifier(sql).run(where);
+    }
+
+    /** As {@link #verify(Statements, String)}, after SQLite's own check. */
     static Verification verify(Statements sql, Path directory) throws SQLException {
-        return new Verifier(sql).run(directory);
+        Verifier verifier = new Verifier(sql);
+        verifier.sqliteCheck();
+        return verifier.run(directory.toString());
     }
 
     /** The head of a session, from its two rows in one statement. */
@@ -50,8 +60,7 @@ final class Verifier {
             long ordinaryDone,
             long ordinaryDoneBytes) {}
 
-    private Verification run(Path directory) throws SQLException {
-        sqliteCheck();
+    private Verification run(String where) throws SQLException {
         strays("arrival");
         strays("journal");
         strays("journal_head");
@@ -69,7 +78,7 @@ final class Verifier {
             next = after(sums.name.value());
         }
         if (Database.meta(sql, "store_id").isEmpty()) {
-            report("table meta of " + directory + " has no store_id");
+            report("table meta of " + where + " has no store_id");
         }
         return new Verification(sessions, arrivals, events, blobs, problems);
     }
@@ -167,7 +176,7 @@ final class Verifier {
                 sums.lastArrival,
                 PAGE);
         long at = after;
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row = sql.page(select, Reads.AT_ONCE)) {
             while (row.next()) {
                 arrivals++;
                 gap("arrival", sums.name, at, row.getLong(2));
@@ -204,7 +213,7 @@ final class Verifier {
         }
         PreparedStatement select =
                 sql.bind("SELECT " + EventRow.SNAPSHOT_COLUMNS + " FROM snapshot WHERE sid = ?", sums.sid);
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row = sql.page(select, Reads.AT_ONCE)) {
             if (row.next()) {
                 EventRow.readSnapshot(row, sums.sid, sums.name.value());
             }
@@ -222,7 +231,7 @@ final class Verifier {
                 sums.seq,
                 PAGE);
         long at = after;
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row = sql.page(select, Reads.AT_ONCE)) {
             while (row.next()) {
                 events++;
                 gap("journal", sums.name, at, row.getLong(1));
@@ -243,7 +252,7 @@ final class Verifier {
 
     private void blobs(Sums sums) throws SQLException {
         PreparedStatement select = sql.bind("SELECT digest, bytes FROM blob WHERE sid = ?", sums.sid);
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row = sql.page(select, BLOBS)) {
             while (row.next()) {
                 blobs++;
                 if (!Arrays.equals(Statements.bytes(row, 1), Sha256.of(Statements.bytes(row, 2)))) {
@@ -260,7 +269,7 @@ final class Verifier {
                         + " FROM address WHERE sid = ? ORDER BY claimed_no",
                 sums.sid);
         int claimed = 0;
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row = sql.page(select, Reads.AT_ONCE)) {
             while (row.next()) {
                 try {
                     AddressRow address = AddressRow.read(row);

@@ -108,9 +108,9 @@ final class WriteStore {
     }
 
     /**
-     * Somebody else wrote to the database, which the lock on the directory should prevent: the lock file was deleted and
-     * a second owner came, or an operator changed something by hand. The first is the end (P3); after the second the
-     * heads are read anew.
+     * Somebody else wrote to the database, which the lock on the directory should prevent: the lock file was deleted
+     * and a second owner came, or an operator changed something by hand. The first is the end (P3); after the second
+     * the heads are read anew.
      */
     private void changedElsewhere() throws SQLException {
         long found = Database.number(sql, "commit_no", directory);
@@ -224,8 +224,8 @@ final class WriteStore {
     }
 
     /**
-     * Applies a part that changes one session, and undoes it when it throws a {@link JournalException} or gives a result
-     * that is not one to keep. The head is stale after that: find it again.
+     * Applies a part that changes one session, and undoes it when it throws a {@link JournalException} or gives a
+     * result that is not one to keep. The head is stale after that: find it again.
      */
     <R> R whole(Head head, Part<R> part, Predicate<R> keep) throws SQLException {
         Head before = head.copy();

@@ -4,10 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.AddressTerms;
 import dev.holdfast.Claim;
 import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
 import dev.holdfast.JournalReader.Selection;
+import dev.holdfast.Receipt;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
 import dev.holdfast.testkit.BatchDraft;
@@ -16,10 +18,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
@@ -27,6 +31,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sqlite.SQLiteConfig;
 
 /** What SQLite does not notice by itself: a shortened or garbled log, a moved database, a flipped bit (LV-09). */
 class DamageTest {
@@ -261,6 +266,7 @@ class DamageTest {
             StoreFiles.append(claim, BatchDraft.after(0, "first", "second"));
             StoreFiles.append(claim, BatchDraft.after(2, "third").snapshot("state three"));
             StoreFiles.append(claim, BatchDraft.after(3, "fourth"));
+            JournalFixture.outcome(journal.claimAddress(StoreFiles.DESK, "hook", AddressTerms.open()));
         }
         return directory;
     }
@@ -343,6 +349,60 @@ class DamageTest {
                     Problem.DAMAGED,
                     () -> JournalFixture.outcome(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
                     "number 1");
+        }
+    }
+
+    @Test
+    @Tag("LV-09")
+    void address_thatIsNotWhatWasWritten_isNamedAndNothingIsAcceptedThroughIt() {
+        Path directory = closed();
+        StoreFiles.sql(directory, "UPDATE address SET accepts = accepts - 2");
+        try (SqliteJournal journal = SqliteJournal.at(directory)) {
+            assertProblem(
+                    Problem.DAMAGED,
+                    () -> JournalFixture.outcome(
+                            journal.accept(JournalFixture.through("hook", JournalFixture.message("x")))),
+                    "table address");
+            assertProblem(
+                    Problem.DAMAGED,
+                    () -> JournalFixture.outcome(journal.acceptAll(List.of(
+                            JournalFixture.message("undone"),
+                            JournalFixture.through("hook", JournalFixture.message("x"))))),
+                    "table address");
+            assertProblem(
+                    Problem.DAMAGED, () -> JournalFixture.outcome(journal.addresses(StoreFiles.DESK)), "table address");
+            assertProblem(
+                    Problem.DAMAGED, () -> JournalFixture.outcome(journal.image(StoreFiles.DESK)), "table address");
+            assertThat(StoreFiles.numbers(journal)).hasSize(6);
+            assertThat(JournalFixture.outcome(journal.accept(JournalFixture.message("unharmed"))))
+                    .isInstanceOf(Receipt.Accepted.class);
+            assertThat(JournalFixture.outcome(journal.verify()).problems())
+                    .singleElement()
+                    .asString()
+                    .contains("table address");
+        }
+    }
+
+    @Test
+    @Tag("LV-09")
+    void verify_ofAddressesThatCannotBe_namesThem() throws SQLException {
+        Path directory = closed();
+        try (Statements sql = new Statements(
+                new SQLiteConfig().createConnection("jdbc:sqlite:" + DataDirectory.database(directory)))) {
+            new AddressRow("late", 1, 2, 2, false, OptionalLong.of(99)).put(sql);
+            for (int i = 0; i < 256; i++) {
+                new AddressRow("many " + i, 1, 3 + i, 2, false, OptionalLong.empty()).put(sql);
+            }
+            new AddressRow("stray", 99, 1, 2, false, OptionalLong.empty()).put(sql);
+        }
+        StoreFiles.sql(directory, "UPDATE session SET ordinary = ordinary + 1 WHERE name = 'other'");
+        try (SqliteJournal journal = SqliteJournal.at(directory)) {
+            assertThat(JournalFixture.outcome(journal.verify()).problems())
+                    .hasSize(4)
+                    .anyMatch(problem -> problem.contains("released after arrival 99"))
+                    .anyMatch(problem -> problem.contains("257 addresses"))
+                    .anyMatch(problem -> problem.contains("table address: 1 rows belong to no session"))
+                    .anyMatch(problem -> problem.contains("its head counts 2"));
         }
     }
 

@@ -2,6 +2,7 @@ package dev.holdfast.journal;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.holdfast.AddressTerms;
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.Batch;
 import dev.holdfast.Claim;
@@ -16,6 +17,7 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -55,6 +57,13 @@ final class FormatSample {
         JournalFixture.outcome(journal.accept(JournalFixture.urgent(ArrivalKind.CANCEL)));
         StoreFiles.append(
                 claim, BatchDraft.after(2, "three").taken(1, 1, 9).turn(7).due(Instant.parse("2026-03-01T13:00:00Z")));
+        for (String token : List.of("hook", "gone")) {
+            JournalFixture.outcome(journal.claimAddress(StoreFiles.DESK, token, AddressTerms.open()));
+        }
+        JournalFixture.outcome(journal.claimAddress(StoreFiles.DESK, "call", AddressTerms.toolRun()));
+        JournalFixture.outcome(journal.releaseAddresses(StoreFiles.DESK, List.of("gone")));
+        JournalFixture.outcome(
+                journal.accept(JournalFixture.through("hook", JournalFixture.urgent(ArrivalKind.REPLACE))));
         JournalFixture.outcome(journal.open(CLOSED, SessionLimits.standard()));
         Claim closed = JournalFixture.outcome(journal.claim(CLOSED, JournalFixture.NODE));
         StoreFiles.append(

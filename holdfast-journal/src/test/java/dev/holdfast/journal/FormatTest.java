@@ -3,6 +3,8 @@ package dev.holdfast.journal;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.Address;
+import dev.holdfast.AddressTerms;
 import dev.holdfast.Arrival;
 import dev.holdfast.Claim;
 import dev.holdfast.JournalReader.Selection;
@@ -58,7 +60,7 @@ class FormatTest {
     private static void check(SqliteJournal journal) {
         List<Arrival> arrivals =
                 JournalFixture.outcome(journal.arrivals(StoreFiles.DESK, 0, 10, Selection.WITH_BODIES));
-        assertThat(arrivals).hasSize(5);
+        assertThat(arrivals).hasSize(6);
         assertThat(new String(arrivals.get(1).body(), UTF_8)).isEqualTo("message 2");
         assertThat(arrivals.get(3).body()).hasSize(72_000);
         assertThat(arrivals.get(4).boundTurn()).isEqualTo(OptionalLong.of(7));
@@ -66,6 +68,14 @@ class FormatTest {
         assertThat(JournalFixture.outcome(journal.accept(JournalFixture.keyed("web-1", "with a key"))))
                 .isEqualTo(
                         new Receipt.Duplicate(arrivals.get(2).id(), 3, Instant.parse("2026-03-01T12:00:00.000001Z")));
+        assertThat(JournalFixture.outcome(journal.addresses(StoreFiles.DESK)))
+                .extracting(Address::token)
+                .containsExactly("hook", "call");
+        assertThat(JournalFixture.outcome(journal.address("call")))
+                .hasValueSatisfying(address -> assertThat(address.terms()).isEqualTo(AddressTerms.toolRun()));
+        assertThat(JournalFixture.outcome(journal.address("gone")))
+                .hasValueSatisfying(
+                        address -> assertThat(address.releasedThrough()).hasValue(5));
         Claim.Recovered recovered = JournalFixture.outcome(journal.claim(StoreFiles.DESK, JournalFixture.NODE))
                 .recovered();
         assertThat(recovered.snapshot())

@@ -3,6 +3,8 @@ package dev.holdfast.journal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.Address;
+import dev.holdfast.AddressTerms;
 import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
 import dev.holdfast.SessionSummary;
@@ -34,6 +36,12 @@ class SqliteReaderTest {
             assertThat(StoreFiles.numbers(reader)).hasSize(4);
             assertThat(JournalFixture.outcome(reader.session(StoreFiles.DESK)).map(SessionSummary::unread))
                     .hasValue(4L);
+            JournalFixture.outcome(journal.claimAddress(StoreFiles.DESK, "hook", AddressTerms.open()));
+            assertThat(JournalFixture.outcome(reader.addresses(StoreFiles.DESK)))
+                    .extracting(Address::token)
+                    .containsExactly("hook");
+            assertThat(JournalFixture.outcome(reader.address("hook")).map(Address::session))
+                    .hasValue(StoreFiles.DESK);
             assertThat(JournalFixture.outcome(reader.verify()).problems()).isEmpty();
         }
     }

@@ -12,19 +12,31 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The chat over a session's reading: many waiters, of whom the oldest has the one take (CH-01). */
+/**
+ * The chat over a session's reading: many waiters, of whom the oldest is served by the one take there is (CH-01). Somebody
+ * who does not wait makes the take one that does not wait either; the oldest still comes first.
+ */
 final class ChatReader implements ChatMessages {
     private final HeldSession session;
     private final Reading reading;
 
     private final Object lock = new Object();
     private final Deque<Waiter> waiters = new ArrayDeque<>();
-    private boolean taking;
+    private Optional<Taking> taking = Optional.empty();
 
-    /** @param last arrivals up to here count as queued, for one who does not wait; 0 for one who does */
-    private record Waiter(CompletableFuture<Optional<Received>> message, boolean waits, long last) {}
+    /** @param last arrivals up to here count as queued, for one who does not wait */
+    private record Waiter(CompletableFuture<Optional<Received>> message, boolean waits, long last) {
+        boolean answeredBy(Taking looked) {
+            return !waits && !looked.waits() && last <= looked.through();
+        }
+    }
+
+    /** The take under way. */
+    private record Taking(boolean waits, long through) {}
 
     ChatReader(HeldSession session, Reading reading) {
         this.session = session;
@@ -43,7 +55,7 @@ final class ChatReader implements ChatMessages {
 
     @Override
     public CompletableFuture<Optional<Received>> next() {
-        return enqueue(new Waiter(new CompletableFuture<>(), true, 0));
+        return enqueue(new Waiter(new CompletableFuture<>(), true, 0)).message();
     }
 
     @Override
@@ -52,36 +64,43 @@ final class ChatReader implements ChatMessages {
         if (cancelled.isDone()) {
             return CompletableFuture.completedFuture(Optional.empty());
         }
-        var waiter = new Waiter(new CompletableFuture<>(), true, 0);
-        var enqueued = enqueue(waiter);
-        var unused = cancelled.whenComplete((value, failure) -> drop(waiter));
-        return enqueued;
+        var waiter = enqueue(new Waiter(new CompletableFuture<>(), true, 0));
+        // Any of the two, so that a cancel that never comes does not keep every waiter there ever was.
+        var unused =
+                CompletableFuture.anyOf(cancelled, waiter.message()).whenComplete((either, failure) -> drop(waiter));
+        return waiter.message();
     }
 
     @Override
     public CompletionStage<Optional<Received>> takeQueued() {
-        return session.lastArrival().thenCompose(last -> enqueue(new Waiter(new CompletableFuture<>(), false, last)));
+        return session.lastArrival()
+                .thenCompose(last -> enqueue(new Waiter(new CompletableFuture<>(), false, last))
+                        .message());
     }
 
-    private CompletableFuture<Optional<Received>> enqueue(Waiter waiter) {
+    private Waiter enqueue(Waiter waiter) {
+        boolean inVain;
         synchronized (lock) {
             waiters.add(waiter);
+            inVain = !waiter.waits() && taking.filter(Taking::waits).isPresent();
         }
         var unused = waiter.message().whenComplete((message, failure) -> {
             if (waiter.message().isCancelled()) {
                 drop(waiter);
             }
         });
+        if (inVain) {
+            reading.wantNothing(); // and then again, without waiting
+        }
         serve();
-        return waiter.message();
+        return waiter;
     }
 
     /** CH-04: a waiter that goes away wakes with nothing; when its take was under way the next one gets what it brings. */
     private void drop(Waiter waiter) {
         boolean none;
         synchronized (lock) {
-            waiters.remove(waiter);
-            none = waiters.isEmpty() && taking;
+            none = waiters.remove(waiter) && waiters.isEmpty() && taking.isPresent();
         }
         waiter.message().complete(Optional.empty());
         if (none) {
@@ -91,37 +110,58 @@ final class ChatReader implements ChatMessages {
 
     /** Takes for the oldest waiter, unless a take is under way. */
     private void serve() {
-        Waiter oldest;
+        Taking next;
         synchronized (lock) {
-            if (taking || waiters.isEmpty()) {
+            if (taking.isPresent() || waiters.isEmpty()) {
                 return;
             }
-            taking = true;
-            oldest = waiters.getFirst();
+            next = new Taking(
+                    waiters.stream().allMatch(Waiter::waits),
+                    waiters.stream().mapToLong(Waiter::last).max().orElse(0));
+            taking = Optional.of(next);
         }
-        var unused = reading.take(1, oldest.waits(), oldest.last())
-                .whenComplete((taken, failure) -> took(taken == null ? List.of() : taken, oldest, failure));
+        var unused = reading.take(1, next.waits(), next.through(), Function.identity())
+                .whenComplete((taken, failure) -> took(next, taken == null ? List.of() : taken, failure));
     }
 
-    private void took(List<Received> taken, Waiter asker, @Nullable Throwable failure) {
-        boolean answered = failure != null || !taken.isEmpty() || reading.end().isPresent() || !asker.waits();
-        Optional<Waiter> served = Optional.empty();
+    private void took(Taking looked, List<Received> taken, @Nullable Throwable failure) {
         synchronized (lock) {
-            taking = false;
-            if (!taken.isEmpty()) {
-                served = Optional.ofNullable(waiters.pollFirst());
-            } else if (answered && waiters.remove(asker)) {
-                served = Optional.of(asker);
-            }
+            taking = Optional.empty();
         }
-        boolean given = served.filter(w -> failure == null
-                        ? w.message().complete(taken.stream().findFirst())
-                        : w.message().completeExceptionally(failure))
-                .isPresent();
-        if (!given && !taken.isEmpty()) {
-            reading.giveBack(List.of(taken.getFirst().number()), "its taker was gone");
+        if (failure != null) {
+            take(w -> true).forEach(w -> w.message().completeExceptionally(failure));
+        } else if (!taken.isEmpty()) {
+            give(taken.getFirst());
+        } else {
+            boolean over = reading.end().isPresent();
+            take(w -> over || w.answeredBy(looked)).forEach(w -> w.message().complete(Optional.empty()));
         }
         serve();
+    }
+
+    /** To the oldest who still wants it, else back to the front. */
+    private void give(Received message) {
+        while (true) {
+            Optional<Waiter> oldest;
+            synchronized (lock) {
+                oldest = Optional.ofNullable(waiters.pollFirst());
+            }
+            if (oldest.isEmpty()) {
+                reading.giveBack(message.number(), "its taker was gone");
+                return;
+            }
+            if (oldest.get().message().complete(Optional.of(message))) {
+                return;
+            }
+        }
+    }
+
+    private List<Waiter> take(Predicate<Waiter> which) {
+        synchronized (lock) {
+            var taken = waiters.stream().filter(which).toList();
+            waiters.removeAll(taken);
+            return taken;
+        }
     }
 
     @Override
@@ -131,20 +171,12 @@ final class ChatReader implements ChatMessages {
 
     @Override
     public CompletionStage<List<Received>> close(String reason) {
-        return session.closeReturningUnread(reason).thenApply(unread -> {
-            close();
-            return unread;
-        });
+        return session.onward(session.closeReturningUnread(reason)).whenComplete((unread, failure) -> close());
     }
 
     @Override
     public void close() {
         reading.close();
-        List<Waiter> woken;
-        synchronized (lock) {
-            woken = List.copyOf(waiters);
-            waiters.clear();
-        }
-        woken.forEach(w -> w.message().complete(Optional.empty()));
+        take(w -> true).forEach(w -> w.message().complete(Optional.empty()));
     }
 }

@@ -54,6 +54,8 @@ final class EffectRunner {
     private final Map<String, ToolAnswer> answers = new HashMap<>();
     private final Map<String, AtomicBoolean> cancels = new HashMap<>();
     private Optional<Attachment> attachment = Optional.empty();
+    /** The incarnation that the attachment is for. */
+    private long attached;
 
     /** Where results go: the owner's serial inbox. */
     interface Outlet {
@@ -148,8 +150,18 @@ final class EffectRunner {
             case Effect.Interrupt e -> attachment.ifPresent(a -> a.interrupt(e.turn()));
             case Effect.RunCall e -> call(e);
             case Effect.AnswerCall e -> answer(e);
-            case Effect.StopAgent e -> attachment.ifPresent(a -> a.stop(e.mode()));
+            case Effect.StopAgent e -> stop(e);
             case Effect.Judge e -> judge(e);
+        }
+    }
+
+    /** Ends the process; one that was to be stopped before anything was begun has ended. */
+    private void stop(Effect.StopAgent e) {
+        if (attachment.isPresent() && attached == e.key().incarnation()) {
+            attachment.get().stop(e.mode());
+        } else {
+            outlet.offer(new Input.Reported(
+                    e.key().epoch(), e.key().incarnation(), new Report.Ended("stopped before it was begun", "", "")));
         }
     }
 
@@ -180,9 +192,10 @@ final class EffectRunner {
         long epoch = e.key().epoch();
         long incarnation = e.key().incarnation();
         var launch = new Launch(store, session, epoch, incarnation, home, specs);
-        var attached = harness.attach(launch, report -> outlet.later(() -> take(epoch, incarnation, report)));
-        attachment = Optional.of(attached);
-        attached.know(new KnowledgeQuestion(e.nativeSession(), e.marks(), e.open()));
+        var begun = harness.attach(launch, report -> outlet.later(() -> take(epoch, incarnation, report)));
+        attachment = Optional.of(begun);
+        attached = incarnation;
+        begun.know(new KnowledgeQuestion(e.nativeSession(), e.marks(), e.open()));
     }
 
     private void take(long epoch, long incarnation, Report report) {

@@ -23,40 +23,35 @@ import dev.holdfast.Receipt;
 import dev.holdfast.Received;
 import dev.holdfast.Reply;
 import dev.holdfast.Session;
-import dev.holdfast.SessionEvent;
 import dev.holdfast.SessionName;
 import dev.holdfast.SessionPolicy;
 import dev.holdfast.SessionStatus;
 import dev.holdfast.SessionSummary;
 import dev.holdfast.SteerAnswer;
-import dev.holdfast.StoredEvent;
 import dev.holdfast.Subscription;
 import dev.holdfast.Tool;
-import dev.holdfast.Usage;
 import dev.holdfast.Withdrawal;
+import dev.holdfast.core.Core;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Event;
-import dev.holdfast.core.Finish;
 import dev.holdfast.core.Input;
 import dev.holdfast.core.Live;
 import dev.holdfast.core.Phase;
 import dev.holdfast.core.Settings;
+import dev.holdfast.core.Settings.Taker;
 import dev.holdfast.core.Taken;
-import dev.holdfast.core.Told;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,69 +59,72 @@ import org.slf4j.LoggerFactory;
 /**
  * A session of this host: wakes its owner when there is something to do, lets it go when there is nothing, and completes
  * callers from committed events only. Thread-safe; {@code lock} guards which owner is current and who waits for what, is
- * held only for moments, and nothing else is locked under it.
+ * held only for moments, and of other locks only a reading's is taken under it.
+ *
+ * <p>Longer than other files, since it is all of {@link Session}: what waits, watches and reads is in parts of its own
+ * ({@link Callers}, {@link Internals}, {@link Watches}, {@link Chronicle}, {@link Reading}, {@link Observers}).
  */
 final class HeldSession implements Session, Owner.Audience {
     private static final Logger LOG = LoggerFactory.getLogger(HeldSession.class);
-    private static final int RECENT_REPLIES = 256;
-    private static final int PAGE = 500;
     private static final Set<String> UNAVAILABLE = Set.of("not_found", "not_logged_in", "wrong_version");
-    private static final Duration NAMED_POLL = Duration.ofMillis(20);
     private static final Duration STEER_WAIT = Duration.ofSeconds(5);
+    /** How long somebody who needs the owner waits while another host has the session (IN-18), and how often it is tried. */
+    private static final Duration HAND_OFF_WAIT = Duration.ofSeconds(5);
+
+    private static final Duration HAND_OFF_RETRY = Duration.ofMillis(250);
 
     private final SessionName name;
-    private final Taking taking;
     private final Holdfast.Parts parts;
     private final Feed feed;
     private final Observers observers;
     private final SessionAddresses addresses;
+    private final Chronicle chronicle;
+    private final Watches watches;
 
     private final Object lock = new Object();
+    private Taking taking;
     private Optional<Owner> owner = Optional.empty();
     /** The end of the last owner's work on the claim: the next claim is taken after it. */
     private CompletionStage<?> released = CompletableFuture.completedFuture(null);
 
     private boolean waking;
+    /** The owner is told to go, since somebody else takes the mail from now on. */
+    private boolean changing;
+
     private boolean closed;
+    /** Another host owns it, or will: it was let go here. */
+    private boolean owned;
+
+    private boolean letGo;
+    private Optional<Instant> refusedSince = Optional.empty();
     private boolean resuming;
-    private final List<Waiter> waiters = new ArrayList<>();
     private final List<CompletableFuture<Void>> down = new ArrayList<>();
-    private final Map<Long, Reply> recent = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, Reply> eldest) {
-            return size() > RECENT_REPLIES;
-        }
-    };
+    /** What the present owner has said of its state; meaningless before it said something. */
     private Durable state = Durable.empty();
-    private Live live = Live.none();
 
-    /** A caller: of a message's end, or of what became of a steer. */
-    private record Waiter(
-            long number,
-            CompletableFuture<Reply> reply,
-            boolean failsWhenParked,
-            CompletableFuture<SteerAnswer> steer) {}
+    private Live live = Live.none();
+    private boolean told;
+    /** Observers that begin with the state of the owner that is being woken. */
+    private final List<CompletableFuture<Durable>> begins = new ArrayList<>();
 
     /** Inputs for an owner that is not awake yet. */
     private final List<Input> early = new ArrayList<>();
 
-    private final Map<DeliveryId, Internal> internals = new LinkedHashMap<>();
+    private final Callers callers;
+    private final Internals internals;
     private final List<CompletableFuture<Boolean>> awaiting = new ArrayList<>();
     private final Map<Long, List<CompletableFuture<Boolean>>> settling = new LinkedHashMap<>();
     private Optional<Reading> reading = Optional.empty();
-    private boolean owned;
-    private long internalsAsked;
+    private long takesAsked;
 
     /** Who takes the session's mail here, and how. */
-    record Taking(Harness harness, Map<String, Tool> tools, SessionPolicy policy, Settings.Taker taker) {
+    record Taking(Harness harness, Map<String, Tool> tools, SessionPolicy policy, Taker taker) {
         static Taking agent(Harness harness, Map<String, Tool> tools, SessionPolicy policy) {
-            return new Taking(harness, tools, policy, Settings.Taker.AGENT);
+            return new Taking(harness, tools, policy, Taker.AGENT);
         }
 
         /** A reading surface, or nobody. */
-        static Taking without(Settings.Taker taker) {
+        static Taking without(Taker taker) {
             return new Taking(NoAgent.INSTANCE, Map.of(), SessionPolicy.standard(), taker);
         }
 
@@ -139,93 +137,158 @@ final class HeldSession implements Session, Owner.Audience {
         }
     }
 
-    /** A request of the host's own; the turn is 0 until it has one. */
-    private static final class Internal {
-        private final String text;
-        private final CompletableFuture<Optional<String>> answer = new CompletableFuture<>();
-        private long ticket;
-        private long turn;
-
-        Internal(String text) {
-            this.text = text;
-        }
-    }
-
     HeldSession(SessionName name, Taking taking, Holdfast.Parts parts) {
         this.name = name;
         this.taking = taking;
         this.parts = parts;
+        var executor = parts.options().surroundings().executor();
         this.feed = new Feed(name, parts.journal(), parts.options().surroundings());
         this.observers = new Observers(name, parts);
         this.addresses = new SessionAddresses(this, parts);
+        this.chronicle = new Chronicle(name, parts);
+        this.watches = new Watches(feed, parts);
+        this.callers = new Callers(executor);
+        this.internals = new Internals(executor);
     }
 
     Harness harness() {
-        return taking.harness();
-    }
-
-    Settings.Taker taker() {
-        return taking.taker();
-    }
-
-    boolean isRead() {
         synchronized (lock) {
-            return reading.filter(r -> !r.over()).isPresent();
+            return taking.harness();
         }
     }
 
-    /** Whether mail alone need not wake an owner: nobody here takes it. */
-    boolean sleepsOnMail() {
-        return taking.taker() == Settings.Taker.NOBODY;
+    boolean isTakenUp() {
+        synchronized (lock) {
+            return taking.taker() != Taker.NOBODY;
+        }
+    }
+
+    /** Given to another host on purpose. */
+    boolean isLetGo() {
+        synchronized (lock) {
+            return letGo;
+        }
     }
 
     // ---- the owner's life -----------------------------------------------------------------------------------------
 
+    /** Under the lock: mail alone need not wake an owner, since nobody here takes it. */
+    private boolean sleepsOnMail() {
+        return taking.taker() == Taker.NOBODY;
+    }
+
     /** As {@link #signal}, each second while the journal says that something is open: a parked session stays asleep. */
     void sweep() {
-        boolean held;
+        boolean rests;
         synchronized (lock) {
             boolean due = parts.options()
                     .core()
                     .wakeAt(state, live)
                     .filter(at -> !at.isAfter(parts.options().surroundings().now()))
                     .isPresent();
-            boolean rests = state.phase() == Phase.PARKED || state.phase() == Phase.PAUSED;
-            held = owner.isEmpty() && ((rests && !due) || sleepsOnMail());
+            if (owner.isEmpty() && sleepsOnMail()) {
+                return;
+            }
+            rests = owner.isEmpty() && told && !due && !runs(state.phase().name());
         }
-        if (!held) {
+        if (!rests) {
             signal();
+            return;
         }
+        // It rested when its last owner here let go; another host may have taken it up again since.
+        parts.journal().session(name).thenAccept(summary -> {
+            if (summary.filter(s -> runs(s.summary().phase())).isPresent()) {
+                signal();
+            }
+        });
+    }
+
+    private static boolean runs(String phase) {
+        return !phase.equals(Phase.PARKED.name()) && !phase.equals(Phase.PAUSED.name());
     }
 
     /** Another host may own the session: what it records is looked for each second. */
     void poll() {
-        boolean elsewhere;
         synchronized (lock) {
-            elsewhere = owner.isEmpty() && owned;
+            if (owner.isPresent() || !elsewhere()) {
+                return;
+            }
         }
-        if (elsewhere) {
-            feed.committed();
-            observers.signal();
+        feed.committed();
+        observers.signal();
+        lookForState();
+    }
+
+    /** Under the lock: what happens to the session is not told here by an owner. */
+    private boolean elsewhere() {
+        return owned || sleepsOnMail();
+    }
+
+    /** For those who wait for a state of a session that is not owned here. */
+    private void lookForState() {
+        synchronized (lock) {
+            if (awaiting.isEmpty() && !watches.anyStates()) {
+                return;
+            }
+        }
+        chronicle.state().thenAcceptBoth(parts.journal().session(name), (now, summary) -> {
+            watches.reached(now);
+            synchronized (lock) {
+                if (!(owner.isPresent() && told)) {
+                    boolean unread = summary.filter(s -> s.unread() > 0).isPresent()
+                            || !now.front().isEmpty();
+                    awaited(now.phase(), unread);
+                }
+            }
+        });
+    }
+
+    /** For the owner, which is woken when there is none. False when this host stops. */
+    boolean offer(Input input) {
+        synchronized (lock) {
+            if (closed) {
+                return false;
+            }
+            if (owner.isPresent() && !changing) {
+                owner.get().offer(input);
+                return true;
+            }
+            early.add(input);
+            signal();
+            return true;
         }
     }
 
-    /** For the owner, which is woken when there is none. */
-    void offer(Input input) {
+    /** As {@link #offer}, to the owner there is, or is about to be: without one it is of no use. */
+    void offerIfAwake(Input input) {
         synchronized (lock) {
-            if (owner.isPresent()) {
-                owner.get().offer(input);
-                return;
+            if (owner.isPresent() || waking) {
+                offer(input);
             }
-            early.add(input);
         }
-        signal();
+    }
+
+    /** As {@link #offer}, for a take, which learns when the owner has looked at it. */
+    void offer(Reading.Take take, Input.TakeWanted wanted) {
+        synchronized (lock) {
+            if (owner.isPresent() && !changing) { // else its feed is over, which it learns
+                takesAsked++;
+                take.ticket(takesAsked);
+                owner.get().offer(wanted);
+            }
+        }
     }
 
     /** Mail may have come in. */
     void arrived() {
         observers.signal();
-        if (!sleepsOnMail()) {
+        boolean sleeps;
+        synchronized (lock) {
+            sleeps = sleepsOnMail() && owner.isEmpty();
+        }
+        if (sleeps) {
+            lookForState();
+        } else {
             signal();
         }
     }
@@ -233,7 +296,7 @@ final class HeldSession implements Session, Owner.Audience {
     /** Something may have come in: the owner is told, or woken. */
     void signal() {
         synchronized (lock) {
-            if (closed || waking) {
+            if (closed || waking || (changing && owner.isPresent())) {
                 return; // an owner being woken reads everything anyway
             }
             if (owner.isPresent()) {
@@ -241,6 +304,7 @@ final class HeldSession implements Session, Owner.Audience {
                 return;
             }
             waking = true;
+            parts.sessions().keep(this);
             released = released.handle((ok, failure) -> null)
                     .thenCompose(ignored -> parts.journal().claim(name, parts.node()))
                     .handle((claim, failure) -> {
@@ -258,50 +322,104 @@ final class HeldSession implements Session, Owner.Audience {
                 return;
             }
             owned = false;
-            internalsAsked = 0;
-            forgetInternals();
-            var next = new Owner(
-                    name,
-                    claim,
-                    parts.journal(),
-                    parts.codec(),
-                    parts.envelope(),
-                    parts.options(),
-                    this,
-                    outlet -> new EffectRunner(
-                            name,
-                            taking.harness(),
-                            taking.tools(),
-                            parts.slots(),
-                            parts.transcript(),
-                            parts.options(),
-                            parts.journal().storeId(),
-                            parts.home(),
-                            outlet));
+            refusedSince = Optional.empty();
+            told = false;
+            takesAsked = 0;
+            internals.forget();
+            var next = owner(claim);
             owner = Optional.of(next);
             next.wake(taking.harness().name(), taking.settings());
-            early.forEach(next::offer);
-            early.clear();
-            if (closed) {
+            if (closed || changing) {
                 next.offer(new Input.Leaving());
+            } else {
+                early.forEach(next::offer);
+                early.clear();
             }
         }
     }
 
+    private Owner owner(Claim claim) {
+        return new Owner(
+                name,
+                claim,
+                parts.journal(),
+                parts.codec(),
+                parts.envelope(),
+                parts.options(),
+                this,
+                outlet -> new EffectRunner(
+                        name,
+                        taking.harness(),
+                        taking.tools(),
+                        parts.slots(),
+                        parts.transcript(),
+                        parts.options(),
+                        parts.journal().storeId(),
+                        parts.home(),
+                        outlet));
+    }
+
     /** Under the lock. Owned by another host, it is acted on there, and what is waited for is read from the journal. */
     private void unclaimed(@Nullable Throwable failure) {
+        boolean refused =
+                Blocking.cause(failure) instanceof JournalException j && j.problem() == JournalException.Problem.OWNED;
+        changing = false;
+        told = false;
+        departed(released);
+        if (refused && !early.isEmpty() && !closed && triesAgain()) {
+            return;
+        }
+        refusedSince = Optional.empty();
         early.clear();
-        down.forEach(d -> d.complete(null));
-        down.clear();
         reading.ifPresent(r -> r.lost(FeedEnd.FENCED));
-        if (Blocking.cause(failure) instanceof JournalException j && j.problem() == JournalException.Problem.OWNED) {
-            LOG.info("session {}: {}", name, j.getMessage());
+        begins.forEach(b -> follow(chronicle.state(), b));
+        begins.clear();
+        if (refused) {
+            LOG.debug("session {}: {}", name, reason(failure));
             owned = true;
-            waiters.forEach(w -> search(w.number(), 0, w.reply()));
+            resuming = false;
+            watches.failOwners(new HoldfastException("session " + name + ": " + reason(failure)
+                    + "; nothing was done, try again when it was let go there"));
+            callers.waiting().stream().filter(c -> !c.watched()).forEach(this::search);
             return;
         }
         LOG.error("session {} cannot be claimed", name, failure);
         failAll("the session cannot be taken up: " + reason(failure));
+    }
+
+    private static <T> void follow(CompletionStage<T> stage, CompletableFuture<T> follower) {
+        stage.whenComplete((value, failure) -> {
+            if (failure == null) {
+                follower.complete(value);
+            } else {
+                follower.completeExceptionally(failure);
+            }
+        });
+    }
+
+    /** A hand-off takes moments: who needs the owner need not notice it (IN-18). */
+    private boolean triesAgain() {
+        var surroundings = parts.options().surroundings();
+        var since = refusedSince.orElseGet(surroundings::now);
+        refusedSince = Optional.of(since);
+        if (surroundings.now().isAfter(since.plus(HAND_OFF_WAIT))) {
+            return false;
+        }
+        surroundings.at(surroundings.now().plus(HAND_OFF_RETRY), this::signal);
+        return true;
+    }
+
+    /** Under the lock: nobody waits for what this session does. */
+    private boolean unwatched() {
+        return callers.isEmpty()
+                && awaiting.isEmpty()
+                && internals.isEmpty()
+                && settling.isEmpty()
+                && early.isEmpty()
+                && reading.isEmpty()
+                && !watches.any()
+                && !feed.isFollowed()
+                && !observers.any();
     }
 
     @Override
@@ -311,11 +429,30 @@ final class HeldSession implements Session, Owner.Audience {
                 return false;
             }
             owner = Optional.empty();
+            chronicle.remember(new Chronicle.Known(state, resting.seq()));
+            internals.forget();
             released = resting.resign();
-            down.forEach(d -> released.whenComplete((ok, failure) -> d.complete(null)));
-            down.clear();
+            gone(released);
+            if (parts.options().resolves() && unwatched()) {
+                parts.sessions().letGo(this);
+            }
             return true;
         }
+    }
+
+    /** Under the lock: there is no owner any more once {@code end} is over. */
+    private void gone(CompletionStage<?> end) {
+        changing = false;
+        departed(end);
+        if (!early.isEmpty()) {
+            signal();
+        }
+    }
+
+    private void departed(CompletionStage<?> end) {
+        var waiting = List.copyOf(down);
+        down.clear();
+        waiting.forEach(d -> end.whenComplete((ok, failure) -> elsewhere(() -> d.complete(null))));
     }
 
     @Override
@@ -328,10 +465,12 @@ final class HeldSession implements Session, Owner.Audience {
                 return;
             }
             owner = Optional.empty();
-            down.forEach(d -> d.complete(null));
-            down.clear();
+            owned |= cause.isEmpty();
+            told = false;
             reading.ifPresent(r -> r.lost(FeedEnd.FENCED));
+            early.clear();
             failAll(why + cause.map(c -> ": " + reason(c)).orElse(""));
+            gone(released);
         }
     }
 
@@ -340,23 +479,20 @@ final class HeldSession implements Session, Owner.Audience {
         return cause == null || cause.getMessage() == null ? String.valueOf(cause) : cause.getMessage();
     }
 
+    /** Under the lock. */
     private void failAll(String why) {
         var failure = new HoldfastException("session " + name + ": " + why + "; what was accepted is kept");
-        waiters.forEach(w -> elsewhere(() -> {
-            w.reply().completeExceptionally(failure);
-            w.steer().complete(SteerAnswer.QUEUED);
-        }));
-        waiters.clear();
-        forgetInternals();
+        callers.failAll(failure);
+        watches.failAll(failure);
+        nothingInHand();
+    }
+
+    /** Under the lock: what hangs on the owner there was is over. */
+    private void nothingInHand() {
+        internals.forget();
         List.copyOf(settling.keySet()).forEach(number -> settled(number, false));
         awaiting.forEach(a -> elsewhere(() -> a.complete(false)));
         awaiting.clear();
-    }
-
-    /** Under the lock: they belong to the incarnation that was there (MB-16). */
-    private void forgetInternals() {
-        internals.values().forEach(i -> elsewhere(() -> i.answer.complete(Optional.empty())));
-        internals.clear();
     }
 
     /** Callers are completed on a thread of their own: what hangs on them is somebody else's code. */
@@ -364,111 +500,180 @@ final class HeldSession implements Session, Owner.Audience {
         parts.options().surroundings().executor().execute(completion);
     }
 
-    /** Ends the process and lets the owner go; what is open stays open. Completes when nothing runs any more. */
+    /** Ends the process and lets the owner go, for good; what is open stays open. Completes when nothing runs any more. */
     CompletableFuture<Void> leave() {
         synchronized (lock) {
             closed = true;
+            early.clear();
+            begins.forEach(b -> b.cancel(false));
+            begins.clear();
             reading.ifPresent(r -> r.lost(FeedEnd.ENDED));
             failAll("the host stops");
-            if (owner.isEmpty() && !waking) {
-                return released.handle((ok, failure) -> (Void) null).toCompletableFuture();
-            }
-            var gone = new CompletableFuture<Void>();
-            down.add(gone);
-            owner.ifPresent(o -> o.offer(new Input.Leaving()));
-            return gone;
+            watches.stop(new HoldfastException("session " + name + ": this host is closed; what was accepted is kept"));
+            return depart();
         }
+    }
+
+    /** The host is closed: nobody is told anything any more. */
+    void stop() {
+        feed.stop();
+        observers.stop();
+    }
+
+    /**
+     * Somebody else takes the mail here from now on; the owner there is goes first.
+     *
+     * @throws HoldfastException when an agent has it, or a reader that is not closed
+     */
+    CompletionStage<Void> become(Taking next) {
+        synchronized (lock) {
+            if (taking.taker() == next.taker()) {
+                return CompletableFuture.completedFuture(null);
+            }
+            if (taking.taker() == Taker.AGENT || reading.filter(r -> !r.over()).isPresent()) {
+                throw new HoldfastException("session " + name + " is taken up here by "
+                        + (taking.taker() == Taker.AGENT ? "an agent" : "a reader")
+                        + " already: let it go first, with close of the reader or release of the session");
+            }
+            letGo = false;
+            return change(next);
+        }
+    }
+
+    /** Nobody takes the mail here any more, so that another host can; senders and observers do not notice (IN-18). */
+    CompletionStage<Void> letGo() {
+        synchronized (lock) {
+            letGo = true;
+            reading.ifPresent(r -> r.lost(FeedEnd.ENDED));
+            nothingInHand();
+            var gone = change(Taking.without(Taker.NOBODY));
+            return gone.thenRun(() -> {
+                synchronized (lock) {
+                    callers.waiting().forEach(this::search);
+                }
+            });
+        }
+    }
+
+    private CompletableFuture<Void> change(Taking next) {
+        taking = next;
+        changing = owner.isPresent() || waking;
+        told &= owner.isPresent();
+        return depart();
+    }
+
+    /** Under the lock: completes once the owner there is has gone. */
+    private CompletableFuture<Void> depart() {
+        if (owner.isEmpty() && !waking) {
+            return released.handle((ok, failure) -> (Void) null).toCompletableFuture();
+        }
+        var gone = new CompletableFuture<Void>();
+        down.add(gone);
+        owner.ifPresent(o -> o.offer(new Input.Leaving()));
+        return gone;
     }
 
     // ---- committed events -----------------------------------------------------------------------------------------
 
     @Override
+    public void recovered(Durable recovered) {
+        synchronized (lock) {
+            now(recovered, Live.none());
+            begins.forEach(b -> elsewhere(() -> b.complete(recovered)));
+            begins.clear();
+        }
+    }
+
+    @Override
     public void committed(List<Event> events, Durable next, Live nextLive) {
         synchronized (lock) {
-            state = next;
-            live = nextLive;
+            now(next, nextLive);
             for (Event event : events) {
-                replies(event).forEach(this::complete);
+                Chronicle.replies(event).forEach(callers::ended);
                 switch (event) {
-                    case Event.SteerLanded e -> steered(e.message().number(), SteerAnswer.LANDED);
-                    case Event.TurnOpened e -> e.messages().forEach(m -> steered(m.number(), SteerAnswer.QUEUED));
-                    case Event.PhaseChanged e -> {
-                        if (e.trigger() == Phase.Trigger.PARK) {
-                            parked(e.reason());
-                        }
+                    case Event.SteerLanded e -> callers.steered(e.message().number(), SteerAnswer.LANDED);
+                    case Event.TurnOpened e ->
+                        e.messages().forEach(m -> callers.steered(m.number(), SteerAnswer.QUEUED));
+                    case Event.PhaseChanged e -> phaseChanged(e);
+                    case Event.ArrivalDone e -> {
+                        resuming &= e.kind() != ArrivalKind.RESUME;
+                        wordless(e.number(), e.kind() + ": " + e.what());
                     }
-                    case Event.ArrivalDone e -> resuming &= e.kind() != ArrivalKind.RESUME;
+                    case Event.MessagesTaken e ->
+                        e.messages().stream()
+                                .filter(m -> !m.kind().speaks())
+                                .forEach(m -> wordless(m.number(), m.kind() + ", which a reader has taken"));
+                    case Event.InterruptAsked e -> wordless(e.number(), "a cancel");
+                    case Event.FinishAsked e -> wordless(e.number(), "a wish to finish");
+                    case Event.QuestionAnswered e -> wordless(e.number(), "an answer to question " + e.id());
+                    case Event.MessagesReleased e -> wordless(e.number(), "a release");
+                    case Event.MessageEnded e -> settled(e.message().number(), e.inHand());
+                    case Event.MessagesReturned e -> e.messages().forEach(m -> settled(m.number(), false));
                     default -> {}
                 }
-                internal(event);
+                internals.committed(event);
                 reading.ifPresent(r -> r.committed(event));
-                settledByReader(event);
             }
         }
         feed.committed();
     }
 
-    /** Under the lock: what an event means for readers that end messages. */
-    private void settledByReader(Event event) {
-        switch (event) {
-            case Event.MessageEnded e -> settled(e.message().number(), e.inHand());
-            case Event.MessagesReturned e -> e.messages().forEach(m -> settled(m.number(), false));
-            default -> {}
+    /** Under the lock. */
+    private void now(Durable next, Live nextLive) {
+        state = next;
+        live = nextLive;
+        told = true;
+    }
+
+    private void phaseChanged(Event.PhaseChanged e) {
+        if (e.trigger() == Phase.Trigger.PARK) {
+            callers.parked(parkedFailure(e.reason()));
+        } else if (e.trigger() == Phase.Trigger.CLOSE) {
+            callers.waiting().forEach(this::search); // for a number that was never given nothing comes any more
         }
     }
 
+    /** Of all who want to end a message that was taken, the first one did. */
     private void settled(long number, boolean done) {
-        Optional.ofNullable(settling.remove(number))
-                .ifPresent(all -> all.forEach(f -> elsewhere(() -> f.complete(done))));
+        var all = Optional.ofNullable(settling.remove(number)).orElse(List.of());
+        for (int i = 0; i < all.size(); i++) {
+            var end = all.get(i);
+            boolean his = done && i == 0;
+            elsewhere(() -> end.complete(his));
+        }
     }
 
-    /** Under the lock: what an event means for the host's own requests. */
-    private void internal(Event event) {
-        if (event instanceof Event.TurnOpened e && e.kind() == Told.Kind.INTERNAL) {
-            Optional.ofNullable(internals.get(e.delivery())).ifPresent(i -> i.turn = e.turn());
-        } else if (event instanceof Event.TurnSettled e && e.kind() == Told.Kind.INTERNAL) {
-            var answer = e.outcome() == Outcome.ANSWERED ? Optional.of(e.text()) : Optional.<String>empty();
-            internals.values().removeIf(i -> {
-                if (i.turn == e.turn()) {
-                    elsewhere(() -> i.answer.complete(answer));
-                }
-                return i.turn == e.turn();
-            });
-        }
+    /** Under the lock: who waits for a reply to something that carries no words is told that none will come. */
+    private void wordless(long number, String what) {
+        callers.fail(wordlessFailure(number, what), c -> c.number() == number);
+    }
+
+    private HoldfastException wordlessFailure(long number, String what) {
+        return new HoldfastException("arrival " + number + " of session " + name + " has no reply: it was " + what);
     }
 
     @Override
     public void moved(Durable next, Live nextLive) {
         synchronized (lock) {
-            state = next;
-            live = nextLive;
+            now(next, nextLive);
             reading.ifPresent(r -> r.moved(nextLive));
-            vanished();
+            internals.moved(nextLive);
+            watches.reached(next);
             awaited();
         }
         observers.signal();
     }
 
-    /** Under the lock: requests that neither wait nor have a turn are gone with their incarnation (MB-16). */
-    private void vanished() {
-        internals.entrySet().removeIf(entry -> {
-            var request = entry.getValue();
-            boolean gone = request.ticket <= live.asked()
-                    && request.turn == 0
-                    && !live.internal().contains(entry.getKey());
-            if (gone) {
-                elsewhere(() -> request.answer.complete(Optional.empty()));
-            }
-            return gone;
-        });
-    }
-
     /** Under the lock: whether something can be taken, for those who wait for it (MB-14). */
     private void awaited() {
-        boolean something =
-                state.phase() == Phase.OPEN && parts.options().core().waits(state, live);
-        boolean never = state.phase() != Phase.OPEN;
-        if (something || never) {
+        if (told && !(resuming && state.phase() != Phase.CLOSED)) {
+            awaited(state.phase(), parts.options().core().waits(state, live));
+        }
+    }
+
+    private void awaited(Phase phase, boolean waits) {
+        boolean something = phase == Phase.OPEN && waits;
+        if (something || phase != Phase.OPEN) {
             awaiting.forEach(a -> elsewhere(() -> a.complete(something)));
             awaiting.clear();
         }
@@ -482,15 +687,18 @@ final class HeldSession implements Session, Owner.Audience {
     @Override
     public String internal(DeliveryId id) {
         synchronized (lock) {
-            var request = internals.get(id);
-            return request == null ? "[holdfast] Nothing is asked." : request.text;
+            return internals.text(id).orElse("[holdfast] Nothing is asked.");
         }
     }
 
     @Override
     public boolean rejects(String text) {
+        SessionPolicy policy;
+        synchronized (lock) {
+            policy = taking.policy();
+        }
         try {
-            return taking.policy().boundary().filter(b -> b.test(text)).isPresent();
+            return policy.boundary().filter(b -> b.test(text)).isPresent();
         } catch (RuntimeException e) {
             LOG.warn("the boundary of session {} failed; the message is let through", name, e);
             return false;
@@ -502,50 +710,6 @@ final class HeldSession implements Session, Owner.Audience {
         feed.text(turn, fragment);
     }
 
-    private static List<Reply> replies(Event event) {
-        return switch (event) {
-            case Event.TurnSettled e ->
-                e.messages().stream()
-                        .map(m -> new Reply(m.number(), e.turn(), e.outcome(), e.text(), e.detail(), e.usage()))
-                        .toList();
-            case Event.MessageEnded e ->
-                List.of(new Reply(e.message().number(), 0, e.outcome(), e.text(), e.why(), Usage.unknown()));
-            default -> List.of();
-        };
-    }
-
-    private void complete(Reply reply) {
-        recent.put(reply.number(), reply);
-        waiters.removeIf(w -> {
-            boolean his = w.number() == reply.number();
-            if (his) {
-                elsewhere(() -> {
-                    w.reply().complete(reply);
-                    w.steer().complete(SteerAnswer.QUEUED);
-                });
-            }
-            return his;
-        });
-    }
-
-    private void steered(long number, SteerAnswer answer) {
-        waiters.forEach(w -> {
-            if (w.number() == number) {
-                elsewhere(() -> w.steer().complete(answer));
-            }
-        });
-    }
-
-    private void parked(String reason) {
-        var failure = parkedFailure(reason);
-        waiters.removeIf(w -> {
-            if (w.failsWhenParked()) {
-                elsewhere(() -> w.reply().completeExceptionally(failure));
-            }
-            return w.failsWhenParked();
-        });
-    }
-
     /** Typed when the agent cannot run here at all, which the reason's first word says (HN-12). */
     private HoldfastException parkedFailure(String reason) {
         var text = "session " + name + " is parked: " + reason
@@ -554,7 +718,7 @@ final class HeldSession implements Session, Owner.Audience {
         return UNAVAILABLE.contains(word) ? new AgentUnavailable(word, text) : new HoldfastException(text);
     }
 
-    // ---- the user's side ------------------------------------------------------------------------------------------
+    // ---- messages and their ends ----------------------------------------------------------------------------------
 
     @Override
     public SessionName name() {
@@ -581,19 +745,53 @@ final class HeldSession implements Session, Owner.Audience {
         });
     }
 
-    CompletionStage<Receipt> accept(Delivery delivery) {
-        synchronized (lock) {
-            if (closed) {
-                return CompletableFuture.failedFuture(new HoldfastException("this host is closed; nothing was stored"));
-            }
+    private CompletionStage<Receipt> accept(Delivery delivery) {
+        if (closed()) {
+            return hostClosed();
         }
-        // Handed on, so that nobody's continuation can hold up the store.
         return onward(parts.journal().accept(delivery));
     }
 
-    private <T> CompletionStage<T> onward(CompletionStage<T> stage) {
-        return stage.thenApplyAsync(
-                value -> value, parts.options().surroundings().executor());
+    private boolean closed() {
+        synchronized (lock) {
+            return closed;
+        }
+    }
+
+    private static <T> CompletableFuture<T> hostClosed() {
+        return CompletableFuture.failedFuture(new HoldfastException("this host is closed; nothing was stored"));
+    }
+
+    /** The same, for callers: they are somebody else's code, which may not run on a thread of the store. */
+    <T extends @Nullable Object> CompletionStage<T> onward(CompletionStage<T> stage) {
+        return Blocking.on(parts.options().surroundings().executor(), stage);
+    }
+
+    @Override
+    public CompletionStage<List<Receipt>> sendAll(List<Message> messages) {
+        if (messages.isEmpty()) {
+            throw new IllegalArgumentException("a batch without messages cannot be sent");
+        }
+        if (closed()) {
+            return hostClosed();
+        }
+        var deliveries =
+                messages.stream().map(m -> parts.envelope().message(name, m)).toList();
+        return onward(parts.journal().acceptAll(deliveries));
+    }
+
+    @Override
+    public CompletionStage<Receipt> submit(Payload payload, Author author, Optional<String> key) {
+        if (payload instanceof Payload.Authorization || payload instanceof Payload.ToolRun) {
+            return CompletableFuture.completedFuture(
+                    new Receipt.Refused(payload.kind() + " is taken only through the address that was claimed for it"));
+        }
+        var delivery = parts.envelope().payload(name, payload, author, key, Optional.empty());
+        return payload.kind().speaks() ? accept(delivery) : acceptAndAct(delivery);
+    }
+
+    private CompletionStage<Receipt> submit(Payload payload) {
+        return submit(payload, Author.host(), Optional.empty());
     }
 
     @Override
@@ -615,106 +813,111 @@ final class HeldSession implements Session, Owner.Audience {
     }
 
     /** Registers first and looks second, so that an end that is committed in between is not missed. */
-    private Waiter wait(long number, boolean failsWhenParked) {
-        var waiter = new Waiter(number, new CompletableFuture<>(), failsWhenParked, new CompletableFuture<>());
-        boolean look;
+    private Callers.Caller wait(long number, boolean failsWhenParked) {
+        var caller = new Callers.Caller(number, failsWhenParked);
         synchronized (lock) {
-            var known = recent.get(number);
-            if (known != null) {
-                waiter.reply().complete(known);
-                return waiter;
+            var known = callers.recent(number);
+            if (known.isPresent()) {
+                caller.reply().complete(known.get());
+                caller.steer().complete(SteerAnswer.QUEUED);
+                return caller;
             }
             if (closed) {
-                waiter.reply()
+                caller.reply()
                         .completeExceptionally(new HoldfastException("this host is closed; what was accepted is kept"));
-                waiter.steer().complete(SteerAnswer.QUEUED);
-                return waiter;
+                caller.steer().complete(SteerAnswer.QUEUED);
+                return caller;
             }
-            waiters.add(waiter);
-            look = state.seed().isEmpty() || state.named(number);
-            if (failsWhenParked && state.phase() == Phase.PARKED && !resuming && !look) {
-                parked(state.phaseReason());
+            callers.add(caller);
+            boolean ours = owner.isPresent() && told;
+            if (!ours || state.named(number) || state.phase() == Phase.CLOSED) {
+                search(caller);
+            } else if (failsWhenParked) {
+                stillParked();
+            }
+            if (!sleepsOnMail()) {
+                signal();
             }
         }
-        if (look) {
-            search(number, 0, waiter.reply());
-            var unused = waiter.reply().whenComplete((reply, failure) -> forget(waiter));
-        }
-        signal();
-        return waiter;
-    }
-
-    /** What a search found is told by no later event. */
-    private void forget(Waiter waiter) {
-        synchronized (lock) {
-            waiters.remove(waiter);
-        }
+        return caller;
     }
 
     /** Looks for the terminal record of a message that may have ended long ago. */
-    private void search(long number, long after, CompletableFuture<Reply> found) {
-        find(number, after, found)
-                .whenComplete((reply, failure) -> elsewhere(() -> {
-                    if (failure != null) {
-                        found.completeExceptionally(failure);
-                    } else if (reply.isPresent()) {
-                        found.complete(reply.get());
-                    } else {
-                        notEndedYet(number, found);
-                    }
-                }));
-    }
-
-    private CompletionStage<Optional<Reply>> find(long number, long after, CompletableFuture<Reply> wanted) {
-        return parts.journal().events(name, after, PAGE).thenCompose(page -> {
-            for (StoredEvent stored : page) {
-                if (ends(stored)) {
-                    var reply = replies(parts.codec().decode(stored)).stream()
-                            .filter(r -> r.number() == number)
-                            .findFirst();
-                    if (reply.isPresent()) {
-                        return CompletableFuture.completedFuture(reply);
-                    }
+    private void search(Callers.Caller caller) {
+        chronicle.end(caller.number(), () -> !caller.reply().isDone()).whenComplete((reply, failure) -> {
+            synchronized (lock) {
+                if (failure != null) {
+                    forget(caller);
+                    elsewhere(() -> caller.reply().completeExceptionally(failure));
+                } else if (reply.isPresent()) {
+                    forget(caller);
+                    callers.complete(caller, reply.get());
+                } else {
+                    notEndedYet(caller);
                 }
             }
-            return page.isEmpty() || wanted.isDone()
-                    ? CompletableFuture.completedFuture(Optional.<Reply>empty())
-                    : find(number, page.getLast().seq(), wanted);
         });
     }
 
-    /** Where another host owns the session its events are watched; here they come by themselves. */
-    private void notEndedYet(long number, CompletableFuture<Reply> found) {
-        boolean elsewhere;
+    private void forget(Callers.Caller caller) {
         synchronized (lock) {
-            elsewhere = owned;
+            callers.remove(caller);
         }
-        if (elsewhere) {
-            var unused = watch(
-                            0,
-                            event -> replies(event).stream()
-                                    .filter(r -> r.number() == number)
-                                    .findFirst(),
-                            () -> {})
-                    .thenAccept(found::complete);
-        } else {
+    }
+
+    /** Where another host owns the session its events are watched; here they come by themselves. */
+    private void notEndedYet(Callers.Caller caller) {
+        neverEnds(caller);
+        if (!elsewhere()) {
             stillParked();
+        } else if (caller.watches()) {
+            long number = caller.number();
+            var watch = watches.event(
+                    0,
+                    event -> Chronicle.replies(event).stream()
+                            .filter(r -> r.number() == number)
+                            .findFirst(),
+                    false);
+            var unused = watch.whenComplete((reply, failure) -> {
+                forget(caller);
+                if (failure == null) {
+                    callers.complete(caller, reply);
+                } else {
+                    caller.reply().completeExceptionally(failure);
+                }
+            });
+            var unusedToo = caller.reply().whenComplete((reply, failure) -> watch.cancel(false));
         }
+    }
+
+    /** Something without words has no end of that kind, and what is not there when a session is closed never will be. */
+    private void neverEnds(Callers.Caller caller) {
+        chronicle
+                .arrival(caller.number(), Selection.HEADERS)
+                .thenAcceptBoth(parts.journal().session(name), (arrival, s) -> {
+                    boolean over = s.filter(now -> now.summary().phase().equals(Phase.CLOSED.name()))
+                            .isPresent();
+                    var never = arrival.isPresent()
+                            ? arrival.filter(a -> !a.kind().speaks())
+                                    .map(a ->
+                                            wordlessFailure(a.number(), a.kind().toString()))
+                            : Optional.of(new HoldfastException("session " + name
+                                            + " is closed and never had a message " + caller.number()))
+                                    .filter(e -> over);
+                    never.ifPresent(why -> {
+                        forget(caller);
+                        caller.reply().completeExceptionally(why);
+                    });
+                });
     }
 
     /** A message that has not ended will not while its session is parked: who asks is told. */
     private void stillParked() {
         synchronized (lock) {
-            if (state.phase() == Phase.PARKED && !resuming) {
-                parked(state.phaseReason());
+            if (told && state.phase() == Phase.PARKED && !resuming) {
+                callers.parked(parkedFailure(state.phaseReason()));
             }
         }
-    }
-
-    private static boolean ends(StoredEvent stored) {
-        var type = stored.event().type();
-        return type.equals(Event.TurnSettled.class.getSimpleName())
-                || type.equals(Event.MessageEnded.class.getSimpleName());
     }
 
     @Override
@@ -726,7 +929,7 @@ final class HeldSession implements Session, Owner.Audience {
     public CompletionStage<SteerAnswer> steerAsync(Message message) {
         return accept(parts.envelope().message(name, message.policy(DeliveryPolicy.STEER)))
                 .thenCompose(receipt -> {
-                    if (!(receipt instanceof Receipt.Accepted || receipt instanceof Receipt.Duplicate)) {
+                    if (!(receipt instanceof Receipt.Stored)) {
                         return CompletableFuture.completedFuture(SteerAnswer.REFUSED);
                     }
                     var answer = wait(accepted(receipt), false).steer();
@@ -745,109 +948,19 @@ final class HeldSession implements Session, Owner.Audience {
 
     @Override
     public CompletionStage<Receipt> interruptAsync() {
-        return acceptAndAct(parts.envelope()
-                .payload(name, Payload.Cancel.any(), Author.host(), Optional.empty(), Optional.empty()));
-    }
-
-    @Override
-    public CompletionStage<Receipt> evict() {
-        return acceptAndAct(parts.envelope().control(name, ArrivalKind.EVICT, ""));
-    }
-
-    @Override
-    public Receipt close(String reason) {
-        return Blocking.await(
-                "closing session " + name, acceptAndAct(parts.envelope().control(name, ArrivalKind.CLOSE, reason)));
-    }
-
-    /** Takes a parked session up again; does nothing to any other. */
-    @Override
-    public CompletionStage<Receipt> resume() {
-        synchronized (lock) {
-            resuming = true;
-        }
-        return acceptAndAct(parts.envelope().control(name, ArrivalKind.RESUME, ""));
-    }
-
-    @Override
-    public Subscription events(long after, EventListener listener) {
-        return feed.subscribe(after, listener);
-    }
-
-    @Override
-    public SessionStatus status() {
-        var summary = Blocking.await("reading session " + name, parts.journal().session(name))
-                .orElseThrow(() -> new HoldfastException("there is no session " + name));
-        synchronized (lock) {
-            boolean awake = owner.isPresent();
-            long returned = awake
-                    ? state.front().size()
-                            + state.turn()
-                                    .filter(t -> !t.inFlight())
-                                    .map(t -> (long) t.messages().size())
-                                    .orElse(0L)
-                    : 0;
-            return new SessionStatus(
-                    name,
-                    summary.summary().phase(),
-                    summary.summary().phaseReason(),
-                    state.finishing().map(Finish::reason),
-                    summary.unread() + returned,
-                    summary.openTurn(),
-                    summary.summary().turnSince(),
-                    state.consumed(),
-                    summary.unread() + returned == 0 && summary.openTurn().isEmpty(),
-                    state.lastEnd(),
-                    awake ? process(live) : "asleep",
-                    summary.summary().costMicros(),
-                    summary.summary().lastWords());
-        }
-    }
-
-    private String process(Live now) {
-        return switch (now.stage()) {
-            case DOWN -> "asleep";
-            case PLANNED, ASKING, STARTING -> "starting";
-            case READY -> now.busy() || state.turn().isPresent() ? "working" : "idle";
-            case STOPPING -> "stopping";
-        };
-    }
-
-    // ---- mail -----------------------------------------------------------------------------------------------------
-
-    @Override
-    public CompletionStage<List<Receipt>> sendAll(List<Message> messages) {
-        if (messages.isEmpty()) {
-            throw new IllegalArgumentException("a batch without messages cannot be sent");
-        }
-        if (closed()) {
-            return CompletableFuture.failedFuture(new HoldfastException("this host is closed; nothing was stored"));
-        }
-        var deliveries =
-                messages.stream().map(m -> parts.envelope().message(name, m)).toList();
-        return onward(parts.journal().acceptAll(deliveries));
-    }
-
-    @Override
-    public CompletionStage<Receipt> submit(Payload payload, Author author, Optional<String> key) {
-        if (payload instanceof Payload.Authorization || payload instanceof Payload.ToolRun) {
-            return CompletableFuture.completedFuture(
-                    new Receipt.Refused(payload.kind() + " is taken only through the address that was claimed for it"));
-        }
-        var delivery = parts.envelope().payload(name, payload, author, key, Optional.empty());
-        return payload.kind().speaks() ? accept(delivery) : acceptAndAct(delivery);
+        return submit(Payload.Cancel.any());
     }
 
     @Override
     public CompletionStage<Receipt> cancel(Payload.Cancel cancel) {
-        return submit(cancel, Author.host(), Optional.empty());
+        return submit(cancel);
     }
 
     @Override
     public CompletionStage<Withdrawal> withdraw(long number) {
         return acceptAndWatch(
                 parts.envelope().withdrawal(name, number),
-                (own, event) -> event instanceof Event.ArrivalDone d && d.number() == own
+                before -> (own, event) -> event instanceof Event.ArrivalDone d && d.number() == own
                         ? Optional.of(withdrawal(number, d.what()))
                         : Optional.empty());
     }
@@ -862,51 +975,179 @@ final class HeldSession implements Session, Owner.Audience {
 
     @Override
     public CompletionStage<Receipt> resend(long number) {
-        return parts.journal()
-                .arrivals(name, number - 1, 1, Selection.WITH_BODIES)
-                .thenCompose(page -> {
-                    if (page.isEmpty() || !page.getFirst().kind().speaks()) {
-                        throw new HoldfastException("session " + name + " has no message " + number);
-                    }
-                    var first = parts.envelope().received(page.getFirst()).orElseThrow();
-                    return ended(number).thenCompose(has -> {
-                        if (!has) {
-                            throw new HoldfastException("message " + number + " of session " + name
-                                    + " has not ended: it runs by itself, or can be withdrawn");
-                        }
-                        var text = Envelope.text(page.getFirst());
-                        return sendAsync(Message.of(text).author(first.author()));
-                    });
-                });
-    }
-
-    private CompletionStage<Boolean> ended(long number) {
-        var found = new CompletableFuture<Reply>();
-        return find(number, 0, found).thenApply(Optional::isPresent);
+        return onward(chronicle.arrival(number, Selection.WITH_BODIES).thenCompose(found -> {
+            var arrival = found.filter(a -> a.kind().speaks())
+                    .orElseThrow(() -> new HoldfastException("session " + name + " has no message " + number));
+            var first = parts.envelope().received(arrival).orElseThrow();
+            return chronicle.end(number, () -> true).thenCompose(end -> {
+                if (end.isEmpty()) {
+                    throw new HoldfastException("message " + number + " of session " + name
+                            + " has not ended: it runs by itself, or can be withdrawn");
+                }
+                return sendAsync(Message.of(Envelope.text(arrival)).author(first.author()));
+            });
+        }));
     }
 
     @Override
     public CompletionStage<List<Reply>> deadLetters(int max) {
-        return deadLetters(max, 0, new ArrayList<>());
+        if (max < 1) {
+            throw new IllegalArgumentException("at least one dead letter must be asked for; got " + max);
+        }
+        return onward(chronicle.deadLetters(max));
     }
 
-    private CompletionStage<List<Reply>> deadLetters(int max, long after, List<Reply> found) {
-        return parts.journal().events(name, after, PAGE).thenCompose(page -> {
-            for (StoredEvent stored : page) {
-                if (ends(stored)) {
-                    replies(parts.codec().decode(stored)).stream()
-                            .filter(r -> r.outcome() == Outcome.DEAD_LETTER)
-                            .limit((long) max - found.size())
-                            .forEach(found::add);
-                }
+    // ---- what is known --------------------------------------------------------------------------------------------
+
+    @Override
+    public Subscription events(long after, EventListener listener) {
+        parts.sessions().keep(this);
+        return feed.subscribe(after, listener);
+    }
+
+    @Override
+    public SessionStatus status() {
+        return Blocking.await(
+                "reading session " + name,
+                parts.journal()
+                        .session(name)
+                        .thenCombine(
+                                known(),
+                                (summary, now) -> status(
+                                        summary.orElseThrow(() -> new HoldfastException("there is no session " + name)),
+                                        now)));
+    }
+
+    private SessionStatus status(SessionSummary summary, Durable now) {
+        var turn = now.turn();
+        long returned = now.front().size()
+                + turn.filter(t -> !t.inFlight())
+                        .map(t -> (long) t.messages().size())
+                        .orElse(0L);
+        long inFlight = now.reading().inHand().size()
+                + turn.filter(t -> t.inFlight())
+                        .map(t -> (long) t.messages().size())
+                        .orElse(0L);
+        long queued = summary.unread() + returned;
+        return new SessionStatus(
+                name,
+                summary.summary().phase(),
+                summary.summary().phaseReason(),
+                now.finishing().map(f -> f.reason()),
+                queued,
+                inFlight,
+                summary.openTurn(),
+                summary.summary().turnSince(),
+                now.consumed(),
+                queued == 0 && inFlight == 0 && summary.openTurn().isEmpty(),
+                now.lastEnd(),
+                process(),
+                summary.summary().costMicros(),
+                summary.summary().lastWords());
+    }
+
+    private String process() {
+        synchronized (lock) {
+            if (owner.isEmpty() || !told) {
+                return "asleep";
             }
-            return page.isEmpty() || found.size() >= max
-                    ? CompletableFuture.completedFuture(List.copyOf(found))
-                    : deadLetters(max, page.getLast().seq(), found);
-        });
+            return switch (live.stage()) {
+                case DOWN -> "asleep";
+                case PLANNED, ASKING, STARTING -> "starting";
+                case READY -> live.busy() || state.turn().isPresent() ? "working" : "idle";
+                case STOPPING -> "stopping";
+            };
+        }
+    }
+
+    /** The state by now: the owner's, when it is here and has said something; else folded from the journal. */
+    private CompletionStage<Durable> known() {
+        synchronized (lock) {
+            return owner.isPresent() && told ? CompletableFuture.completedFuture(state) : chronicle.state();
+        }
+    }
+
+    CompletionStage<Long> lastArrival() {
+        return onward(parts.journal()
+                .session(name)
+                .thenApply(summary -> summary.map(SessionSummary::lastArrival).orElse(0L)));
+    }
+
+    /** What waits, in the order in which it is given; at most {@code max}. */
+    CompletionStage<List<Received>> waiting(int max) {
+        return onward(known().thenCompose(now -> chronicle.waiting(now, max)));
+    }
+
+    @Override
+    public CompletionStage<Boolean> awaitMessage() {
+        var answer = new CompletableFuture<Boolean>();
+        boolean sleeps;
+        synchronized (lock) {
+            if (closed) {
+                return CompletableFuture.completedFuture(false);
+            }
+            awaiting.add(answer);
+            sleeps = sleepsOnMail() && owner.isEmpty();
+            if (owner.isPresent()) {
+                awaited();
+            } else if (!sleeps) {
+                signal();
+            }
+        }
+        if (sleeps) {
+            lookForState();
+        }
+        return answer;
     }
 
     // ---- phases ---------------------------------------------------------------------------------------------------
+
+    @Override
+    public CompletionStage<Receipt> evict() {
+        return acceptAndAct(parts.envelope().control(name, ArrivalKind.EVICT, ""));
+    }
+
+    @Override
+    public Receipt close(String reason) {
+        return Blocking.await("closing session " + name, closeAsync(reason));
+    }
+
+    @Override
+    public CompletionStage<Receipt> closeAsync(String reason) {
+        return acceptAndAct(parts.envelope().control(name, ArrivalKind.CLOSE, reason));
+    }
+
+    /** Takes a parked or paused session up again; does nothing to any other. */
+    @Override
+    public CompletionStage<Receipt> resume() {
+        synchronized (lock) {
+            resuming = true;
+        }
+        return acceptAndAct(parts.envelope().control(name, ArrivalKind.RESUME, ""))
+                .whenComplete((receipt, failure) -> {
+                    if (!(receipt instanceof Receipt.Stored)) {
+                        synchronized (lock) {
+                            resuming = false;
+                        }
+                    }
+                });
+    }
+
+    /** As {@link #resume}; completes once it was acted on. */
+    CompletionStage<Boolean> resumed() {
+        return acceptAndWatch(
+                parts.envelope().control(name, ArrivalKind.RESUME, ""),
+                before -> (own, event) -> event instanceof Event.ArrivalDone d && d.number() == own
+                        ? Optional.of(true)
+                        : Optional.empty());
+    }
+
+    /** Somebody reads it from now on: one that was drained for him goes on. */
+    CompletionStage<Void> takenUp() {
+        return known().thenCompose(now -> now.phase() == Phase.PAUSED && Core.drained(now.phaseReason())
+                ? resumed().thenApply(done -> null)
+                : CompletableFuture.completedFuture(null));
+    }
 
     @Override
     public CompletionStage<Receipt> pause(String reason) {
@@ -919,20 +1160,36 @@ final class HeldSession implements Session, Owner.Audience {
             throw new IllegalArgumentException("a drain's deadline is not negative; got " + deadline);
         }
         var by = parts.options().surroundings().now().plus(deadline);
-        return acceptAndWatch(
-                        parts.envelope().control(name, ArrivalKind.DRAIN, "", Optional.of(by)), HeldSession::drained)
-                .thenCompose(over -> parts.journal().session(name))
-                .thenApply(summary -> new Drained(
-                        summary.map(SessionSummary::openTurn).orElse(OptionalLong.empty()),
-                        summary.map(SessionSummary::unread).orElse(0L)));
+        var wish = parts.envelope().control(name, ArrivalKind.DRAIN, "", Optional.of(by));
+        return onward(acceptAndWatch(wish, Draining::new)
+                .thenCompose(over -> parts.journal().session(name).thenCombine(known(), (summary, now) -> {
+                    var at = summary.orElseThrow(() -> new HoldfastException("there is no session " + name));
+                    return new Drained(at.openTurn(), at.unread() + now.front().size());
+                })));
     }
 
-    private static Optional<Boolean> drained(long own, Event event) {
-        return switch (event) {
-            case Event.ArrivalDone d when d.number() == own && !d.what().equals("draining") -> Optional.of(false);
-            case Event.PhaseChanged p when p.trigger() != Phase.Trigger.DRAIN -> Optional.of(true);
-            default -> Optional.empty();
-        };
+    /** Over when the session does not drain any more, by this wish or by an earlier one. */
+    private static final class Draining implements Matching<Boolean> {
+        private boolean draining;
+        private boolean asked;
+
+        Draining(SessionSummary before) {
+            draining = before.summary().phase().equals(Phase.DRAINING.name());
+        }
+
+        @Override
+        public Optional<Boolean> match(long own, Event event) {
+            switch (event) {
+                case Event.ArrivalDone d
+                when d.number() == own -> {
+                    asked = true;
+                    draining |= d.what().equals(Event.ArrivalDone.DRAINING);
+                }
+                case Event.PhaseChanged p -> draining = p.trigger() == Phase.Trigger.DRAIN;
+                default -> {}
+            }
+            return asked && !draining ? Optional.of(true) : Optional.empty();
+        }
     }
 
     @Override
@@ -942,28 +1199,37 @@ final class HeldSession implements Session, Owner.Audience {
 
     @Override
     public CompletionStage<Receipt> reset() {
-        return submit(new Payload.Reset(), Author.host(), Optional.empty());
+        return submit(new Payload.Reset());
     }
 
     @Override
     public CompletionStage<Receipt> clear() {
-        return submit(new Payload.Clear(), Author.host(), Optional.empty());
+        return submit(new Payload.Clear());
     }
 
-    @Override
-    public CompletionStage<Boolean> awaitMessage() {
-        var answer = new CompletableFuture<Boolean>();
+    /** Closes the session; gives what was unread and in nobody's hand to the closer (CH-03). */
+    CompletionStage<List<Received>> closeReturningUnread(String reason) {
+        return parts.journal()
+                .session(name)
+                .thenCompose(before -> acceptAndAct(parts.envelope().control(name, ArrivalKind.CLOSE, reason))
+                        .thenCompose(receipt -> receipt instanceof Receipt.Stored r
+                                ? ended(r.number())
+                                        .thenCompose(over -> chronicle.unreadAtClose(
+                                                before.map(SessionSummary::seq).orElse(0L)))
+                                        .thenCompose(chronicle::load)
+                                : CompletableFuture.completedFuture(List.<Received>of())));
+    }
+
+    /** Completes once that close was acted on, and everything before it ended if it was one for good. */
+    private CompletionStage<Void> ended(long close) {
+        var over = watches.state(now -> now.phase() == Phase.CLOSED ? now.takenThrough() >= close : now.named(close));
         synchronized (lock) {
-            if (closed) {
-                return CompletableFuture.completedFuture(false);
-            }
-            awaiting.add(answer);
-            if (owner.isPresent()) {
-                awaited();
+            if (owner.isPresent() && told) {
+                watches.reached(state);
             }
         }
         signal();
-        return answer;
+        return over;
     }
 
     // ---- questions and requests of the host -------------------------------------------------------------------------
@@ -975,31 +1241,22 @@ final class HeldSession implements Session, Owner.Audience {
                     "a question's id is 1 to 256 letters, digits or . _ - @ / : + =; got '" + id + "'");
         }
         var by = parts.options().surroundings().now().plus(deadline);
-        return questionOver(id, 0)
-                .thenCompose(over -> over.isPresent()
-                        ? over.get()
-                        : watch(
-                                        0,
-                                        event -> questionOver(id, event),
-                                        () -> offer(new Input.QuestionRaised(id, text, by)))
-                                .thenCompose(answer -> answer));
+        return parts.journal()
+                .session(name)
+                .thenCompose(before -> chronicle
+                        .event(event -> questionOver(id, event))
+                        .thenCompose(over -> over.isPresent()
+                                ? over.get()
+                                : raise(before.map(SessionSummary::seq).orElse(0L), id, text, by)));
     }
 
-    /** What became of the question before, if anything did. */
-    private CompletionStage<Optional<CompletionStage<Optional<String>>>> questionOver(String id, long after) {
-        return parts.journal().events(name, after, PAGE).thenCompose(page -> {
-            for (StoredEvent stored : page) {
-                var over = questionOver(id, parts.codec().decode(stored));
-                if (over.isPresent()) {
-                    return CompletableFuture.completedFuture(over);
-                }
-            }
-            return page.isEmpty()
-                    ? CompletableFuture.completedFuture(Optional.empty())
-                    : questionOver(id, page.getLast().seq());
-        });
+    private CompletionStage<Optional<String>> raise(long after, String id, String text, Instant by) {
+        var over = watches.event(after, event -> questionOver(id, event), true);
+        offer(new Input.QuestionRaised(id, text, by));
+        return onward(over.thenCompose(answer -> answer));
     }
 
+    /** What became of the question, if the event says it. */
     private Optional<CompletionStage<Optional<String>>> questionOver(String id, Event event) {
         return switch (event) {
             case Event.QuestionAnswered a
@@ -1013,29 +1270,27 @@ final class HeldSession implements Session, Owner.Audience {
 
     @Override
     public CompletionStage<Receipt> answer(String question, String text) {
-        return submit(new Payload.Answer(question, text), Author.host(), Optional.empty());
+        return submit(new Payload.Answer(question, text));
     }
 
     @Override
     public CompletableFuture<Optional<String>> internal(String text) {
         var id = new DeliveryId(
                 UUID.nameUUIDFromBytes(parts.options().surroundings().random(16)));
-        var request = new Internal(text);
+        CompletableFuture<Optional<String>> answer;
         synchronized (lock) {
-            if (owner.isEmpty()) {
+            if (owner.isEmpty() || closed || changing) {
                 return CompletableFuture.completedFuture(Optional.empty());
             }
-            internals.put(id, request);
-            internalsAsked++;
-            request.ticket = internalsAsked;
+            answer = internals.ask(id, text);
             owner.get().offer(new Input.InternalAsked(id));
         }
-        var unused = request.answer.whenComplete((answer, failure) -> {
-            if (request.answer.isCancelled()) {
-                offer(new Input.InternalWithdrawn(id));
+        var unused = answer.whenComplete((words, failure) -> {
+            if (answer.isCancelled()) {
+                offerIfAwake(new Input.InternalWithdrawn(id));
             }
         });
-        return request.answer;
+        return answer;
     }
 
     // ---- observing ------------------------------------------------------------------------------------------------
@@ -1047,168 +1302,51 @@ final class HeldSession implements Session, Owner.Audience {
 
     @Override
     public Subscription onInterrupt(Consumer<Received> handler) {
+        parts.sessions().keep(this);
         return observers.onInterrupt(handler);
     }
 
     @Override
     public Subscription onDelivery(Consumer<Received> handler) {
+        parts.sessions().keep(this);
         return observers.onDelivery(
                 handler,
-                parts.journal()
-                        .session(name)
-                        .thenApply(summary -> summary.map(this::begin)
-                                .orElseThrow(() -> new HoldfastException("there is no session " + name))));
+                begin().thenCompose(now -> chronicle
+                        .load(now.front())
+                        .thenApply(front -> new Observers.Begin(front, now.takenThrough(), now::named))));
     }
 
-    private Observers.Begin begin(SessionSummary summary) {
+    /** The state from which on everything is told: by an owner here nothing is taken before it is known. */
+    private CompletionStage<Durable> begin() {
         synchronized (lock) {
-            boolean known = owner.isPresent() && state.takenThrough() >= summary.takenThrough();
-            return known
-                    ? Observers.Begin.of(state, summary.lastArrival())
-                    : new Observers.Begin(summary.takenThrough(), summary.lastArrival(), n -> false);
-        }
-    }
-
-    /** The payloads of these arrivals, in their order. */
-    CompletionStage<List<Received>> load(List<Taken> taken) {
-        CompletionStage<List<Received>> all = CompletableFuture.completedFuture(List.of());
-        for (Taken t : taken) {
-            all = all.thenCombine(
-                    parts.journal().arrivals(name, t.number() - 1, 1, Selection.WITH_BODIES), (before, page) -> {
-                        var next = new ArrayList<>(before);
-                        page.forEach(a -> parts.envelope().received(a).ifPresent(next::add));
-                        return next;
-                    });
-        }
-        return all;
-    }
-
-    CompletionStage<Long> lastArrival() {
-        return parts.journal()
-                .session(name)
-                .thenApply(summary -> summary.map(SessionSummary::lastArrival).orElse(0L));
-    }
-
-    /** Whether something accepted by now is neither taken nor ended. */
-    CompletionStage<Boolean> waits() {
-        return waiting(1).thenApply(all -> !all.isEmpty());
-    }
-
-    /** What waits, in the order in which it is given: what was given back first; at most {@code max}. */
-    CompletionStage<List<Received>> waiting(int max) {
-        var front = state().front();
-        return load(front.stream().limit(max).toList())
-                .thenCompose(given -> unnamed(state().takenThrough(), max, new ArrayList<>(given)));
-    }
-
-    private CompletionStage<List<Received>> unnamed(long after, int max, List<Received> found) {
-        if (found.size() >= max) {
-            return CompletableFuture.completedFuture(List.copyOf(found));
-        }
-        return parts.journal()
-                .arrivals(name, after, PAGE, Selection.WITH_BODIES)
-                .thenCompose(page -> {
-                    var now = state();
-                    page.stream()
-                            .filter(a -> !now.named(a.number()))
-                            .flatMap(a -> parts.envelope().received(a).stream())
-                            .limit((long) max - found.size())
-                            .forEach(found::add);
-                    return page.isEmpty()
-                            ? CompletableFuture.completedFuture(List.copyOf(found))
-                            : unnamed(page.getLast().number(), max, found);
-                });
-    }
-
-    /** Closes the session; gives what was unread and in nobody's hand to the closer (CH-03). */
-    CompletionStage<List<Received>> closeReturningUnread(String reason) {
-        return parts.journal()
-                .session(name)
-                .thenCompose(before -> acceptAndAct(parts.envelope().control(name, ArrivalKind.CLOSE, reason))
-                        .thenCompose(receipt -> switch (receipt) {
-                            case Receipt.Stored r -> namedThrough(r.number());
-                            case Receipt.Refusal r ->
-                                throw new HoldfastException("session " + name + ": " + r.message());
-                        })
-                        .thenCompose(named ->
-                                unreadAtClose(before.map(SessionSummary::seq).orElse(0L), new ArrayList<>()))
-                        .thenCompose(this::load));
-    }
-
-    /** Completes once every arrival up to {@code number} is named by an event. */
-    private CompletionStage<Void> namedThrough(long number) {
-        return parts.journal().session(name).thenCompose(summary -> {
-            if (summary.filter(s -> s.takenThrough() >= number).isPresent()) {
-                return CompletableFuture.completedFuture(null);
+            if (owner.isPresent() && told) {
+                return CompletableFuture.completedFuture(state);
             }
-            var again = new CompletableFuture<Void>();
-            var surroundings = parts.options().surroundings();
-            surroundings.at(surroundings.now().plus(NAMED_POLL), () -> again.complete(null));
-            signal();
-            return again.thenCompose(now -> namedThrough(number));
-        });
-    }
-
-    private CompletionStage<List<Taken>> unreadAtClose(long after, List<Taken> found) {
-        return parts.journal().events(name, after, PAGE).thenCompose(page -> {
-            for (StoredEvent stored : page) {
-                if (parts.codec().decode(stored) instanceof Event.MessageEnded e
-                        && e.outcome() == Outcome.CLOSED
-                        && !e.inHand()) {
-                    found.add(e.message());
-                }
+            if (closed) {
+                return hostClosed();
             }
-            return page.isEmpty()
-                    ? CompletableFuture.completedFuture(found)
-                    : unreadAtClose(page.getLast().seq(), found);
-        });
-    }
-
-    /** Ends a message that a reader took; false when it was not in flight there. */
-    CompletionStage<Boolean> settle(long feedNumber, long number, Outcome outcome, String answer) {
-        var end = new CompletableFuture<Boolean>();
-        synchronized (lock) {
-            if (state.reading().inHand().stream().noneMatch(m -> m.number() == number)) {
-                return CompletableFuture.completedFuture(false);
+            if (owner.isPresent() || waking) {
+                var begin = new CompletableFuture<Durable>();
+                begins.add(begin);
+                return begin;
             }
-            settling.computeIfAbsent(number, n -> new ArrayList<>()).add(end);
-        }
-        offer(new Input.ReadSettled(feedNumber, number, outcome, answer));
-        return end;
-    }
-
-    /** Puts released messages back in front (IN-11). */
-    CompletionStage<Void> restore(List<Long> numbers) {
-        return parts.journal()
-                .session(name)
-                .thenCompose(summary -> watch(
-                        summary.map(SessionSummary::seq).orElse(0L),
-                        event -> event instanceof Event.MessagesRestored ? Optional.of(Boolean.TRUE) : Optional.empty(),
-                        () -> offer(new Input.RestoreWanted(numbers))))
-                .thenApply(done -> null);
-    }
-
-    Durable state() {
-        synchronized (lock) {
-            return state;
+            var begin = chronicle.state();
+            released = released.handle((ok, failure) -> null).thenCombine(begin, (ok, now) -> now);
+            return begin;
         }
     }
 
-    Live live() {
-        synchronized (lock) {
-            return live;
-        }
-    }
-
-    private boolean closed() {
-        synchronized (lock) {
-            return closed;
-        }
-    }
+    // ---- readers --------------------------------------------------------------------------------------------------
 
     /** Makes {@code next} the one reading surface, or says who is (CH-09). */
     void read(Reading next) {
         synchronized (lock) {
+            if (closed) {
+                throw new HoldfastException("this host is closed");
+            }
+            if (taking.taker() != Taker.READER) {
+                throw new HoldfastException("session " + name + " is not read here any more: it was let go");
+            }
             if (reading.filter(r -> !r.over()).isPresent()) {
                 throw new HoldfastException("session " + name + " is read by its "
                         + reading.get().surface() + " already: close that first, or observe with onDelivery");
@@ -1217,31 +1355,75 @@ final class HeldSession implements Session, Owner.Audience {
         }
     }
 
-    /** Accepts a delivery and completes with what {@code match} makes of a later event. */
-    <T> CompletionStage<T> acceptAndWatch(Delivery delivery, BiFunction<Long, Event, Optional<T>> match) {
-        return parts.journal()
-                .session(name)
-                .thenCompose(summary -> accept(delivery).thenCompose(receipt -> switch (receipt) {
-                    case Receipt.Stored r ->
-                        watch(
-                                summary.map(SessionSummary::seq).orElse(0L),
-                                event -> match.apply(r.number(), event),
-                                this::signal);
-                    case Receipt.Refusal r -> throw new HoldfastException("session " + name + ": " + r.message());
-                }));
+    CompletionStage<List<Received>> load(List<Taken> taken) {
+        return chronicle.load(taken);
     }
 
-    /** Completes with what {@code match} makes of the first event after {@code after} that it takes. */
-    private <T> CompletionStage<T> watch(long after, Function<Event, Optional<T>> match, Runnable then) {
-        var found = new CompletableFuture<T>();
-        var subscription = feed.subscribe(after, new EventListener() {
-            @Override
-            public void onEvent(SessionEvent event) {
-                match.apply(parts.codec().decode(event)).ifPresent(value -> elsewhere(() -> found.complete(value)));
+    /** Ends a message that a reader took; false when it was not in flight there. */
+    CompletionStage<Boolean> settle(long feedNumber, long number, Outcome outcome, String answer) {
+        synchronized (lock) {
+            var holds = state.reading();
+            boolean inHand = owner.isPresent()
+                    && holds.feed() == feedNumber
+                    && holds.inHand().stream().anyMatch(m -> m.number() == number);
+            if (!inHand || closed || changing) {
+                return CompletableFuture.completedFuture(false);
             }
+            var end = new CompletableFuture<Boolean>();
+            settling.computeIfAbsent(number, n -> new ArrayList<>()).add(end);
+            owner.get().offer(new Input.ReadSettled(feedNumber, number, outcome, answer));
+            return end;
+        }
+    }
+
+    /** Puts released messages back in front (IN-11). */
+    CompletionStage<Void> restore(List<Long> numbers) {
+        return parts.journal()
+                .session(name)
+                .thenCompose(before -> {
+                    var restored = watches.event(
+                            before.map(SessionSummary::seq).orElse(0L),
+                            event -> event instanceof Event.MessagesRestored
+                                    ? Optional.of(Boolean.TRUE)
+                                    : Optional.empty(),
+                            true);
+                    offer(new Input.RestoreWanted(numbers));
+                    return restored;
+                })
+                .thenCompose(done -> known())
+                .thenAccept(now -> {
+                    if (now.phase() == Phase.CLOSED) {
+                        throw new HoldfastException(
+                                "session " + name + " is closed: what was released has ended with it");
+                    }
+                });
+    }
+
+    // ---- watching -------------------------------------------------------------------------------------------------
+
+    /** What is made of an event, given the number of the arrival that asked for it. */
+    @FunctionalInterface
+    interface Matching<T> {
+        Optional<T> match(long own, Event event);
+    }
+
+    /** How events are looked at, given the session before. */
+    @FunctionalInterface
+    interface Matcher<T> {
+        Matching<T> begin(SessionSummary before);
+    }
+
+    /** Accepts a delivery and completes with what is made of a later event. */
+    <T> CompletionStage<T> acceptAndWatch(Delivery delivery, Matcher<T> matcher) {
+        return parts.journal().session(name).thenCompose(summary -> {
+            var before = summary.orElseThrow(() -> new HoldfastException("there is no session " + name));
+            return accept(delivery).thenCompose(receipt -> {
+                long own = accepted(receipt);
+                var matching = matcher.begin(before);
+                var found = watches.event(before.seq(), event -> matching.match(own, event), false);
+                signal();
+                return found;
+            });
         });
-        var unused = found.whenComplete((value, failure) -> elsewhere(subscription::close));
-        then.run();
-        return found;
     }
 }

@@ -12,6 +12,7 @@ import dev.holdfast.Node;
 import dev.holdfast.Payload;
 import dev.holdfast.Receipt;
 import dev.holdfast.Session;
+import dev.holdfast.SessionImage;
 import dev.holdfast.SessionName;
 import dev.holdfast.SessionPolicy;
 import dev.holdfast.SessionSummary;
@@ -21,15 +22,14 @@ import dev.holdfast.runtime.HeldSession.Taking;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HexFormat;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,8 +50,7 @@ public final class Holdfast implements AutoCloseable {
     private static final int SWEEP_PAGE = 10_000;
 
     private final Parts parts;
-    private final Map<SessionName, HeldSession> sessions = new ConcurrentHashMap<>();
-    private final Map<SessionName, HeldSession> mail = new ConcurrentHashMap<>();
+    private final Sessions sessions;
     private volatile boolean closed;
     private volatile Optional<Surroundings.Alarm> sweep = Optional.empty();
 
@@ -64,7 +63,8 @@ public final class Holdfast implements AutoCloseable {
             EventCodec codec,
             Envelope envelope,
             Transcript transcript,
-            Slots slots) {}
+            Slots slots,
+            Sessions sessions) {}
 
     private Holdfast(Journal journal, Options options) {
         var surroundings = options.surroundings();
@@ -84,7 +84,9 @@ public final class Holdfast implements AutoCloseable {
                 codec,
                 envelope,
                 new Transcript(journal, codec, envelope),
-                new Slots(options.processes(), options.slotWait(), surroundings));
+                new Slots(options.processes(), options.slotWait(), surroundings),
+                new Sessions());
+        sessions = parts.sessions();
         journal.onAccepted(name -> surroundings.executor().execute(() -> signal(name)));
         sweepLater();
     }
@@ -137,7 +139,7 @@ public final class Holdfast implements AutoCloseable {
 
     /** Those taken up here, by an agent or a reader. */
     public Optional<Session> open(SessionName name) {
-        return Optional.ofNullable(sessions.get(name));
+        return sessions.find(name).filter(HeldSession::isTakenUp).map(Session.class::cast);
     }
 
     /**
@@ -147,15 +149,21 @@ public final class Holdfast implements AutoCloseable {
      * @throws HoldfastException when it was never opened
      */
     public Session mail(SessionName name) {
-        var known = Optional.ofNullable(sessions.get(name)).or(() -> Optional.ofNullable(mail.get(name)));
+        return Blocking.await("looking for session " + name, mailAsync(name));
+    }
+
+    /** As {@link #mail}, without blocking. */
+    public CompletionStage<Session> mailAsync(SessionName name) {
+        var known = sessions.find(name);
         if (known.isPresent()) {
-            return known.get();
+            return CompletableFuture.completedFuture(known.get());
         }
-        if (Blocking.await("looking for session " + name, parts.journal().session(name))
-                .isEmpty()) {
-            throw new HoldfastException("there is no session '" + name + "': open it first");
-        }
-        return mail.computeIfAbsent(name, n -> new HeldSession(n, Taking.without(Taker.NOBODY), parts));
+        return Blocking.on(executor(), parts.journal().session(name)).thenApply(found -> {
+            if (found.isEmpty()) {
+                throw new HoldfastException("there is no session '" + name + "': open it first");
+            }
+            return sessions.findOrAdd(name, n -> new HeldSession(n, Taking.without(Taker.NOBODY), parts));
+        });
     }
 
     /** Opens a session without an agent and reads it (IN-04). Fails when it is read already (CH-09). */
@@ -178,74 +186,77 @@ public final class Holdfast implements AutoCloseable {
     private record Opened(HeldSession session, Reading reading) {}
 
     private CompletionStage<Opened> reading(SessionName name, String surface) {
-        return unopened(name, surface).thenCompose(r -> r.reading().open().thenApply(opened -> r));
+        return unopened(name, surface)
+                .thenCompose(r -> r.reading()
+                        .open()
+                        .handleAsync(
+                                (opened, failure) -> {
+                                    if (failure != null) {
+                                        r.reading().close(); // so that it is not in the way of another
+                                        throw new CompletionException(Blocking.failure(failure));
+                                    }
+                                    return r;
+                                },
+                                executor()));
     }
 
+    /** A session that was drained for another host is read again, as {@link #takeUp} does for agents. */
     private CompletionStage<Opened> unopened(SessionName name, String surface) {
-        return taken(name, Taking.without(Taker.READER)).thenApply(session -> {
+        return taken(name, Taking.without(Taker.READER)).thenCompose(session -> {
             var reading = new Reading(session, surface);
             session.read(reading);
-            return new Opened(session, reading);
+            return parts.journal()
+                    .session(name)
+                    .thenComposeAsync(
+                            summary -> summary.filter(Holdfast::drained).isPresent()
+                                    ? session.resumed()
+                                    : CompletableFuture.completedFuture(false),
+                            executor())
+                    .thenApply(resumed -> new Opened(session, reading));
         });
     }
 
-    /** The one session object of this host that takes the mail; one that only watched is let go first. */
+    /** The one session object of this host, which takes the mail in that way from now on. */
     private CompletionStage<HeldSession> taken(SessionName name, Taking taking) {
-        if (closed) {
-            return CompletableFuture.failedFuture(new HoldfastException("this host is closed"));
-        }
         return parts.journal()
                 .open(name, parts.options().unread())
                 .thenComposeAsync(
-                        created -> Optional.ofNullable(mail.remove(name))
-                                .map(HeldSession::leave)
-                                .orElseGet(() -> CompletableFuture.completedFuture(null)),
-                        parts.options().surroundings().executor())
-                .thenCompose(left -> unread(name, taking))
-                .thenCompose(left -> {
-                    var session = sessions.computeIfAbsent(name, n -> new HeldSession(n, taking, parts));
-                    return closed
-                            ? session.leave().thenApply(gone -> {
+                        created -> {
+                            if (closed) {
                                 throw new HoldfastException("this host is closed");
-                            })
-                            : CompletableFuture.completedFuture(session);
-                });
+                            }
+                            var session = sessions.findOrAdd(name, n -> new HeldSession(n, taking, parts));
+                            return session.become(taking).thenApply(became -> {
+                                if (closed) {
+                                    var unused = session.leave();
+                                    throw new HoldfastException("this host is closed");
+                                }
+                                return session;
+                            });
+                        },
+                        executor());
     }
 
-    /** A session whose reading is over may be taken up by an agent, and the other way round once it is let go. */
-    private CompletionStage<?> unread(SessionName name, Taking taking) {
-        var before = sessions.get(name);
-        if (before == null || before.taker() == taking.taker()) {
-            return CompletableFuture.completedFuture(null);
-        }
-        if (before.taker() == Taker.AGENT || before.isRead()) {
-            throw new HoldfastException("session " + name + " is taken up here by "
-                    + (before.taker() == Taker.AGENT ? "an agent" : "a reader")
-                    + " already: let it go first, with close of the reader or release of the session");
-        }
-        sessions.remove(name, before);
-        return before.leave();
+    private Executor executor() {
+        return parts.options().surroundings().executor();
     }
 
     /**
      * Lets the session go, so that another host may take it up (IN-18): drains it, then gives it back. Mail is accepted
-     * all the while.
+     * all the while, and whoever has the session in hand here can go on sending and watching.
      *
      * @param within how long an open turn may still run; it goes on with the next owner
      */
     public CompletionStage<Drained> release(SessionName name, Duration within) {
-        var session = Optional.ofNullable(sessions.get(name))
+        var session = sessions.find(name)
+                .filter(HeldSession::isTakenUp)
                 .orElseThrow(() -> new HoldfastException("session " + name + " is not taken up here"));
-        return session.drain(within)
-                .thenCompose(drained -> session.leave().thenApply(gone -> {
-                    sessions.remove(name, session);
-                    return drained;
-                }));
+        return session.drain(within).thenCompose(drained -> session.letGo().thenApply(gone -> drained));
     }
 
     /** Everything of a session as one document (MB-22): versioned, checksummed, whole. Best made of a drained session. */
     public CompletionStage<byte[]> exportSession(SessionName name) {
-        return parts.journal().image(name).thenApply(SessionDocument::write);
+        return Blocking.on(executor(), parts.journal().image(name)).thenApply(SessionDocument::write);
     }
 
     /**
@@ -255,12 +266,21 @@ public final class Holdfast implements AutoCloseable {
      *     stored
      */
     public CompletionStage<Void> importSession(byte[] document, SessionName name) {
-        return parts.journal().restore(SessionDocument.read(document, name)).thenApply(stored -> {
+        return restored(SessionDocument.read(document, name)).thenApply(as -> null);
+    }
+
+    /** As {@link #importSession(byte[], SessionName)}, under the name it had, which is given back. */
+    public CompletionStage<SessionName> importSession(byte[] document) {
+        return restored(SessionDocument.read(document));
+    }
+
+    private CompletionStage<SessionName> restored(SessionImage image) {
+        return Blocking.on(executor(), parts.journal().restore(image)).thenApply(stored -> {
             if (!stored) {
                 throw new HoldfastException(
-                        "a session '" + name + "' exists or existed here: import it under another name");
+                        "a session '" + image.name() + "' exists or existed here: import it under another name");
             }
-            return null;
+            return image.name();
         });
     }
 
@@ -270,13 +290,14 @@ public final class Holdfast implements AutoCloseable {
      * @return a receipt; {@link Receipt.Released} when nobody has the address
      */
     public CompletionStage<Receipt> deliver(String address, Payload payload, Author author, Optional<String> key) {
-        return parts.journal()
+        var receipt = parts.journal()
                 .address(address)
                 .thenCompose(known -> known.isEmpty()
-                        ? CompletableFuture.completedFuture(new Receipt.Released(address))
+                        ? CompletableFuture.<Receipt>completedFuture(new Receipt.Released(address))
                         : parts.journal()
                                 .accept(parts.envelope()
                                         .payload(known.get().session(), payload, author, key, Optional.of(address))));
+        return Blocking.on(executor(), receipt);
     }
 
     private CompletionStage<Session> takeUp(HeldSession session, Optional<SessionSummary> known) {
@@ -285,9 +306,7 @@ public final class Holdfast implements AutoCloseable {
         }
         var summary = known.get();
         var phase = summary.summary().phase();
-        boolean drained =
-                phase.equals("PAUSED") && summary.summary().phaseReason().startsWith(Core.DRAIN);
-        if (phase.equals("PARKED") || drained) {
+        if (phase.equals("PARKED") || drained(summary)) {
             return session.resume().thenApply(receipt -> session);
         }
         if (summary.unread() > 0
@@ -298,9 +317,15 @@ public final class Holdfast implements AutoCloseable {
         return CompletableFuture.completedFuture(session);
     }
 
+    private static boolean drained(SessionSummary summary) {
+        return summary.summary().phase().equals("PAUSED")
+                && Core.drained(summary.summary().phaseReason());
+    }
+
     private void signal(SessionName name) {
-        Optional.ofNullable(sessions.get(name)).ifPresent(HeldSession::arrived);
-        Optional.ofNullable(mail.get(name)).ifPresent(HeldSession::arrived);
+        var known = sessions.find(name);
+        known.ifPresent(HeldSession::arrived);
+        resolve(name, known);
     }
 
     /** Finds what no signal announced: each second, level-triggered (IN-21). */
@@ -319,8 +344,7 @@ public final class Holdfast implements AutoCloseable {
                     LOG.warn("the journal cannot be asked for ready sessions", failure);
                 } else {
                     names.forEach(this::sweep);
-                    sessions.values().forEach(HeldSession::poll);
-                    mail.values().forEach(HeldSession::poll);
+                    sessions.all().forEach(HeldSession::poll);
                 }
             } finally {
                 if (!closed) {
@@ -331,7 +355,31 @@ public final class Holdfast implements AutoCloseable {
     }
 
     private void sweep(SessionName name) {
-        Optional.ofNullable(sessions.get(name)).ifPresent(HeldSession::sweep);
+        var known = sessions.find(name);
+        known.ifPresent(HeldSession::sweep);
+        resolve(name, known);
+    }
+
+    /**
+     * A session with work that nobody took up here: taken up when the host was told which agent is for it. One that was let
+     * go is another host's.
+     */
+    private void resolve(SessionName name, Optional<HeldSession> known) {
+        if (closed || known.filter(s -> s.isTakenUp() || s.isLetGo()).isPresent()) {
+            return;
+        }
+        try {
+            parts.options()
+                    .agents()
+                    .apply(name)
+                    .ifPresent(agent -> sessionAsync(name, agent).whenComplete((session, failure) -> {
+                        if (failure != null) {
+                            LOG.warn("session {} cannot be taken up", name, failure);
+                        }
+                    }));
+        } catch (RuntimeException e) { // somebody else's code, asked again at the next sweep
+            LOG.warn("which agent is for session {} cannot be told", name, e);
+        }
     }
 
     /** How many agent processes are held now. */
@@ -346,9 +394,7 @@ public final class Holdfast implements AutoCloseable {
         }
         closed = true;
         sweep.ifPresent(Surroundings.Alarm::cancel);
-        var leaving = Stream.concat(sessions.values().stream(), mail.values().stream())
-                .map(HeldSession::leave)
-                .toArray(CompletableFuture[]::new);
+        var leaving = sessions.all().stream().map(HeldSession::leave).toArray(CompletableFuture[]::new);
         try {
             CompletableFuture.allOf(leaving).get(parts.options().stopWait().toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
@@ -360,7 +406,8 @@ public final class Holdfast implements AutoCloseable {
         } catch (ExecutionException e) {
             LOG.warn("a session did not end well", e.getCause());
         }
-        sessions.values().stream().map(HeldSession::harness).distinct().forEach(h -> h.release(parts.home()));
+        sessions.all().stream().map(HeldSession::harness).distinct().forEach(h -> h.release(parts.home()));
+        sessions.all().forEach(HeldSession::stop);
         parts.journal().close();
     }
 }

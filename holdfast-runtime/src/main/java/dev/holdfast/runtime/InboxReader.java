@@ -8,6 +8,7 @@ import dev.holdfast.Session;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 
 /** The inbox over a session's reading. */
 final class InboxReader implements Inbox {
@@ -28,17 +29,17 @@ final class InboxReader implements Inbox {
 
     @Override
     public CompletionStage<Optional<Received>> next() {
-        return reading.take(1, true, 0).thenApply(taken -> taken.stream().findFirst());
+        return reading.take(1, true, 0, taken -> taken.stream().findFirst());
     }
 
     @Override
     public CompletionStage<List<Received>> takeAll() {
-        return session.lastArrival().thenCompose(last -> reading.take(ALL, false, last));
+        return session.lastArrival().thenCompose(last -> reading.take(ALL, false, last, Function.identity()));
     }
 
     @Override
     public CompletionStage<Boolean> hasPending() {
-        return session.waits();
+        return session.waiting(1).thenApply(all -> !all.isEmpty());
     }
 
     @Override

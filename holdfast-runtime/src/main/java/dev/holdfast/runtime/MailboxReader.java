@@ -10,9 +10,11 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,12 +42,12 @@ final class MailboxReader implements Mailbox {
 
     @Override
     public CompletionStage<Feed> feed(FeedOptions options) {
+        var next = new Fed(options);
         synchronized (lock) {
             present.ifPresent(old -> old.ended(FeedEnd.FENCED));
-            var next = new Fed(options);
             present = Optional.of(next);
-            return reading.open().thenApply(opened -> next);
         }
+        return reading.open().thenApply(opened -> next);
     }
 
     @Override
@@ -63,8 +65,8 @@ final class MailboxReader implements Mailbox {
         synchronized (lock) {
             present.ifPresent(feed -> feed.ended(FeedEnd.DRAINED));
         }
-        reading.endFeed(FeedEnd.DRAINED, true);
-        return session.waiting(Integer.MAX_VALUE);
+        // Looked at once nothing is taken any more, so that no message is in both hands.
+        return reading.endFeed(FeedEnd.DRAINED, true).thenCompose(over -> session.waiting(Integer.MAX_VALUE));
     }
 
     @Override
@@ -78,10 +80,15 @@ final class MailboxReader implements Mailbox {
     /** One feed. It ends between messages only: never while one is in flight or its agent is active (MB-12). */
     private final class Fed implements Feed {
         private final FeedOptions options;
+        private final CompletableFuture<Void> over = new CompletableFuture<>();
         private final Set<Long> inFlight = new HashSet<>();
         private final List<CompletableFuture<Void>> rests = new ArrayList<>();
         private boolean given;
         private boolean waiting;
+        private boolean taking;
+        /** It was idle for too long: ended once the take under way has brought nothing. */
+        private boolean idled;
+
         private boolean active;
         private Optional<FeedEnd> end = Optional.empty();
         private Optional<Surroundings.Alarm> idle = Optional.empty();
@@ -94,31 +101,73 @@ final class MailboxReader implements Mailbox {
         public CompletionStage<Optional<Received>> next() {
             synchronized (lock) {
                 if (end.isPresent()) {
-                    return CompletableFuture.completedFuture(Optional.empty());
+                    return none();
+                }
+                if (waiting) {
+                    throw new IllegalStateException("the feed of session " + session.name()
+                            + " is being read by another call already: one consumer at a time");
                 }
                 waiting = true;
                 watchIdle();
-                if (!given || options.stopBefore().isEmpty()) {
-                    return take();
-                }
             }
-            return session.awaitMessage().thenCompose(some -> some ? judged() : take());
+            return step().whenComplete((message, failure) -> {
+                synchronized (lock) {
+                    waiting = false;
+                    cancelIdle();
+                }
+            });
         }
 
-        /** Looks at the next message before it is taken (MB-10). */
+        private static CompletableFuture<Optional<Received>> none() {
+            return CompletableFuture.completedFuture(Optional.empty());
+        }
+
+        /** Takes the next one; with a boundary it is looked at before, unless it is the first (MB-10). */
+        private CompletionStage<Optional<Received>> step() {
+            boolean looks;
+            synchronized (lock) {
+                if (end.isPresent()) {
+                    return none();
+                }
+                looks = looks();
+            }
+            return looks
+                    ? session.awaitMessage()
+                            .applyToEither(over.thenApply(ended -> false), some -> some)
+                            .thenCompose(some -> some ? judged() : take(OptionalLong.empty()))
+                    : take(OptionalLong.empty());
+        }
+
+        private boolean looks() {
+            return given && options.stopBefore().isPresent();
+        }
+
+        /** Looks at the next message before it is taken. */
         private CompletionStage<Optional<Received>> judged() {
             return peek().thenCompose(next -> {
-                synchronized (lock) {
-                    if (next.filter(this::rejected).isPresent()) {
-                        if (!inFlight.isEmpty() || active) {
-                            return settled().thenCompose(over -> judged());
-                        }
-                        stop(FeedEnd.BOUNDARY);
-                        return CompletableFuture.completedFuture(Optional.empty());
-                    }
+                if (next.isEmpty()) {
+                    return step(); // it was taken out meanwhile
                 }
-                return take();
+                return rejected(next.get())
+                        ? stopHere()
+                        : take(OptionalLong.of(next.get().number()));
             });
+        }
+
+        /** The message stays where it is; the feed ends once nothing is in flight (MB-12). */
+        private CompletionStage<Optional<Received>> stopHere() {
+            CompletableFuture<Void> rest;
+            synchronized (lock) {
+                if (end.isPresent()) {
+                    return none();
+                }
+                if (inFlight.isEmpty() && !active) {
+                    return stop(FeedEnd.BOUNDARY);
+                }
+                rest = new CompletableFuture<>();
+                rests.add(rest);
+            }
+            return rest.thenCompose(settled -> step());
         }
 
         private boolean rejected(Received next) {
@@ -133,34 +182,68 @@ final class MailboxReader implements Mailbox {
             }
         }
 
-        private CompletionStage<Optional<Received>> take() {
-            return reading.take(1, true, 0).thenApply(taken -> {
-                synchronized (lock) {
-                    waiting = false;
-                    cancelIdle();
-                    given |= !taken.isEmpty();
-                    taken.forEach(m -> inFlight.add(m.number()));
-                    if (taken.isEmpty() && end.isEmpty()) {
-                        end = reading.end().or(() -> Optional.of(FeedEnd.ENDED));
-                    }
+        /** @param judged the message the boundary has let through */
+        private CompletionStage<Optional<Received>> take(OptionalLong judged) {
+            synchronized (lock) {
+                if (end.isPresent()) {
+                    return none();
                 }
-                return taken.stream().findFirst();
-            });
+                taking = true;
+            }
+            return reading.take(1, true, 0, Function.identity()).thenCompose(taken -> took(taken, judged));
         }
 
-        private CompletableFuture<Void> settled() {
-            var rest = new CompletableFuture<Void>();
-            rests.add(rest);
-            return rest;
+        private CompletionStage<Optional<Received>> took(List<Received> taken, OptionalLong judged) {
+            Received message;
+            synchronized (lock) {
+                taking = false;
+                if (taken.isEmpty()) {
+                    return nothingTaken();
+                }
+                if (end.filter(e -> e != FeedEnd.DRAINED).isPresent()) {
+                    return none(); // it goes back with the feed
+                }
+                message = taken.getFirst();
+                boolean unseen = looks() && !judged.equals(OptionalLong.of(message.number()));
+                if (!unseen || !rejected(message)) {
+                    given = true;
+                    if (message.payload().kind().speaks()) {
+                        inFlight.add(message.number());
+                    }
+                    return CompletableFuture.completedFuture(Optional.of(message));
+                }
+            }
+            // Another one had come in front of the one that was looked at.
+            reading.giveBack(message.number(), "not for this feed");
+            return stopHere();
+        }
+
+        private CompletionStage<Optional<Received>> nothingTaken() {
+            if (end.isPresent()) {
+                return none();
+            }
+            if (reading.end().isPresent()) {
+                ended(reading.end().get());
+                return none();
+            }
+            return idled && rests() ? stop(FeedEnd.IDLE) : step();
+        }
+
+        private boolean rests() {
+            return inFlight.isEmpty() && !active;
         }
 
         /** Under the lock: nothing is in flight and the agent does nothing of its own. */
         private void rested() {
-            if (inFlight.isEmpty() && !active) {
-                rests.forEach(r -> session.elsewhere(() -> r.complete(null)));
-                rests.clear();
+            if (rests()) {
+                wakeRests();
                 watchIdle();
             }
+        }
+
+        private void wakeRests() {
+            rests.forEach(r -> session.elsewhere(() -> r.complete(null)));
+            rests.clear();
         }
 
         @Override
@@ -194,47 +277,56 @@ final class MailboxReader implements Mailbox {
         /** Under the lock: the idle window begins when it waits for mail and nothing is in flight (MB-11, MB-12). */
         private void watchIdle() {
             cancelIdle();
-            if (waiting && inFlight.isEmpty() && !active && end.isEmpty()) {
+            if (waiting && rests() && end.isEmpty()) {
                 idle = options.idleExit()
-                        .map(after -> surroundings.at(surroundings.now().plus(after), this::idled));
+                        .map(after -> surroundings.at(surroundings.now().plus(after), this::idleForTooLong));
             }
         }
 
         private void cancelIdle() {
             idle.ifPresent(Surroundings.Alarm::cancel);
             idle = Optional.empty();
+            idled = false;
         }
 
-        private void idled() {
+        /** A message that is being taken in this moment is not idleness: the take is ended first. */
+        private void idleForTooLong() {
             synchronized (lock) {
-                if (waiting && inFlight.isEmpty() && !active && end.isEmpty()) {
-                    stop(FeedEnd.IDLE);
+                if (!waiting || !rests() || end.isPresent()) {
+                    return;
                 }
+                if (!taking) {
+                    var unused = stop(FeedEnd.IDLE);
+                    return;
+                }
+                idled = true;
             }
+            reading.wantNothing();
         }
 
         /** Under the lock: ends it from here. */
-        private void stop(FeedEnd cause) {
+        private CompletionStage<Optional<Received>> stop(FeedEnd cause) {
             ended(cause);
-            reading.endFeed(cause, false);
+            return reading.endFeed(cause, false).thenApply(over -> Optional.empty());
         }
 
+        /** Under the lock. */
         void ended(FeedEnd cause) {
             cancelIdle();
-            if (cause == FeedEnd.FENCED) {
-                inFlight.clear(); // the newer feed takes them back
+            if (cause == FeedEnd.FENCED || cause == FeedEnd.ENDED) {
+                inFlight.clear(); // they are taken back
             }
             if (end.isEmpty()) {
                 end = Optional.of(cause);
             }
-            rests.forEach(r -> session.elsewhere(() -> r.complete(null)));
-            rests.clear();
+            wakeRests();
+            session.elsewhere(() -> over.complete(null));
         }
 
         @Override
         public Optional<FeedEnd> end() {
             synchronized (lock) {
-                return end;
+                return end.or(() -> present.filter(fed -> fed == this).isPresent() ? reading.end() : Optional.empty());
             }
         }
     }

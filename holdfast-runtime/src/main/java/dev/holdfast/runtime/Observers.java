@@ -2,11 +2,11 @@ package dev.holdfast.runtime;
 
 import dev.holdfast.Arrival;
 import dev.holdfast.ArrivalKind;
+import dev.holdfast.JournalException;
 import dev.holdfast.JournalReader.Selection;
 import dev.holdfast.Received;
 import dev.holdfast.SessionName;
 import dev.holdfast.Subscription;
-import dev.holdfast.core.Durable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -14,6 +14,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,6 +30,7 @@ final class Observers {
     private final Holdfast.Parts parts;
     private final List<Handler> handlers = new CopyOnWriteArrayList<>();
     private final List<Deliveries> deliveries = new CopyOnWriteArrayList<>();
+    private volatile boolean stopped;
 
     Observers(SessionName session, Holdfast.Parts parts) {
         this.session = session;
@@ -92,12 +94,14 @@ final class Observers {
         var subscription = new Deliveries(handler);
         deliveries.add(subscription);
         begin.whenComplete((from, failure) -> {
-            if (failure != null) {
-                LOG.warn("deliveries of session {} cannot be observed", session, failure);
-                subscription.close();
-            } else {
+            if (failure == null) {
                 subscription.begin(from);
+                return;
             }
+            if (!stopped) {
+                LOG.warn("deliveries of session {} cannot be observed", session, failure);
+            }
+            subscription.close();
         });
         return subscription;
     }
@@ -105,13 +109,18 @@ final class Observers {
     /**
      * Where an observer begins.
      *
+     * @param front messages that were read and given back
      * @param after arrivals up to here are read
-     * @param through later ones up to here are unread unless {@code named}
+     * @param named later ones that are read
      */
-    record Begin(long after, long through, LongPredicate named) {
-        static Begin of(Durable state, long lastArrival) {
-            return new Begin(state.takenThrough(), lastArrival, state::named);
+    record Begin(List<Received> front, long after, LongPredicate named) {
+        Begin {
+            front = List.copyOf(front);
         }
+    }
+
+    boolean any() {
+        return !handlers.isEmpty() || !deliveries.isEmpty();
     }
 
     /** Something may have been accepted. */
@@ -119,11 +128,18 @@ final class Observers {
         deliveries.forEach(Deliveries::signal);
     }
 
+    /** Nobody is told anything any more. */
+    void stop() {
+        stopped = true;
+        handlers.clear();
+        deliveries.clear();
+    }
+
     /** One observer: a serial pump over the arrivals, as {@link Feed} is over the events. */
     private final class Deliveries implements Subscription {
         private final Consumer<Received> handler;
         private final Object calling = new Object();
-        private Begin from = new Begin(Long.MAX_VALUE, 0, n -> false);
+        private LongPredicate read = number -> false;
         private long after;
         private boolean begun;
         private boolean running;
@@ -134,65 +150,78 @@ final class Observers {
             this.handler = handler;
         }
 
-        synchronized void begin(Begin begin) {
-            from = begin;
-            after = begin.after();
-            begun = true;
-            signal();
-        }
-
-        synchronized void signal() {
-            if (!begun || closed) {
-                return;
+        void begin(Begin begin) {
+            synchronized (this) {
+                read = begin.named();
+                after = begin.after();
+                begun = true;
+                running = true;
             }
-            if (running) {
-                again = true;
-                return;
-            }
-            running = true;
-            pump();
+            elsewhere(() -> {
+                begin.front().forEach(this::give);
+                pump();
+            });
         }
 
-        private synchronized void pump() {
-            again = false;
-            parts.journal()
-                    .arrivals(session, after, PAGE, Selection.WITH_BODIES)
-                    .whenComplete((page, failure) -> parts.options()
-                            .surroundings()
-                            .executor()
-                            .execute(() -> {
-                                if (failure != null) {
-                                    LOG.warn("arrivals of session {} cannot be read", session, failure);
-                                    later();
-                                } else {
-                                    give(page);
-                                }
-                            }));
-        }
-
-        private synchronized void later() {
-            running = false;
-            var surroundings = parts.options().surroundings();
-            surroundings.at(surroundings.now().plus(RETRY), this::signal);
-        }
-
-        private void give(List<Arrival> page) {
-            for (Arrival arrival : page) {
-                boolean read =
-                        arrival.number() <= from.through() && from.named().test(arrival.number());
-                if (!read) {
-                    parts.envelope().received(arrival).ifPresent(this::give);
+        void signal() {
+            synchronized (this) {
+                if (!begun || closed || stopped) {
+                    return;
                 }
+                if (running) {
+                    again = true;
+                    return;
+                }
+                running = true;
             }
+            elsewhere(this::pump);
+        }
+
+        private void pump() {
+            long from;
+            synchronized (this) {
+                again = false;
+                from = after;
+            }
+            parts.journal()
+                    .arrivals(session, from, PAGE, Selection.WITH_BODIES)
+                    .whenComplete((page, failure) -> elsewhere(() -> pumped(page, failure)));
+        }
+
+        private void pumped(List<Arrival> page, @Nullable Throwable failure) {
+            if (closed || stopped) {
+                return;
+            }
+            if (failure != null) {
+                LOG.warn("arrivals of session {} cannot be read after {}", session, after, failure);
+                synchronized (this) {
+                    running = false;
+                }
+                var surroundings = parts.options().surroundings();
+                surroundings.at(surroundings.now().plus(RETRY), this::signal);
+                return;
+            }
+            page.forEach(this::look);
             synchronized (this) {
                 if (!page.isEmpty()) {
                     after = page.getLast().number();
-                }
-                if (closed || (page.isEmpty() && !again)) {
+                } else if (!again) {
                     running = false;
-                } else {
-                    pump();
+                    return;
                 }
+            }
+            pump();
+        }
+
+        /** One that cannot be read is said, and costs nobody the others. */
+        private void look(Arrival arrival) {
+            if (read.test(arrival.number())) {
+                return;
+            }
+            try {
+                parts.envelope().received(arrival).ifPresent(this::give);
+            } catch (JournalException e) {
+                LOG.error("an observer of session {} is not told of arrival {}", session, arrival.number(), e);
             }
         }
 
@@ -212,5 +241,9 @@ final class Observers {
                 return; // whoever is in a call now has left it
             }
         }
+    }
+
+    private void elsewhere(Runnable step) {
+        parts.options().surroundings().executor().execute(step);
     }
 }

@@ -18,6 +18,7 @@ import dev.holdfast.core.Input;
 import dev.holdfast.core.Live;
 import dev.holdfast.core.Phase;
 import dev.holdfast.core.Settings;
+import dev.holdfast.core.Told;
 import dev.holdfast.core.Turn;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Queue;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
@@ -45,7 +47,12 @@ final class Owner {
     private static final int ARRIVALS_PAGE = 1_000;
     private static final long SNAPSHOT_BYTES = 1 << 20;
     private static final int REASON_MAX = 500;
-    private static final String SETTLED = Event.TurnSettled.class.getSimpleName();
+    /** What an urgent arrival that was accepted before must come before: it cancels, withdraws, pauses (IN-13, IN-14). */
+    private static final Set<String> AFTER_URGENT = Set.of(
+            Event.TurnSettled.class.getSimpleName(),
+            Event.TurnOpened.class.getSimpleName(),
+            Event.MessagesTaken.class.getSimpleName(),
+            Event.QuestionAsked.class.getSimpleName());
 
     private final SessionName session;
     private final Claim claim;
@@ -84,6 +91,9 @@ final class Owner {
 
     /** Who hears of committed events. Called from the owner's serial task; never blocks. */
     interface Audience {
+        /** Before anything else: the state the journal had. */
+        void recovered(Durable state);
+
         /** After each commit. */
         void committed(List<Event> events, Durable state, Live live);
 
@@ -138,6 +148,7 @@ final class Owner {
     void wake(String harness, Settings settings) {
         later(() -> {
             recover();
+            audience.recovered(durable);
             var seed = HexFormat.of().formatHex(surroundings.random(16));
             inputs.add(new Input.Awake(seed, harness, claim.epoch(), settings));
             readUrgent();
@@ -232,8 +243,11 @@ final class Owner {
                     announce(page);
                     appending = false;
                     inputs.addAll(0, deciding);
-                    inputs.addFirst(new Input.Arrived(
-                            page.stream().map(envelope::header).toList(), 0));
+                    boolean waking = inputs.getFirst() instanceof Input.Awake; // nothing is decided before that
+                    inputs.add(
+                            waking ? 1 : 0,
+                            new Input.Arrived(
+                                    page.stream().map(envelope::header).toList(), 0));
                 }));
     }
 
@@ -291,6 +305,7 @@ final class Owner {
         if (appending) {
             return;
         }
+        urgentFirst();
         var state = durable;
         var next = live;
         var events = new ArrayList<Event>();
@@ -330,6 +345,25 @@ final class Owner {
         }
     }
 
+    /**
+     * IN-13: what was accepted comes before what is to be committed now, in whatever order it was told here. Arrivals keep
+     * their order: each page says up to where all were read.
+     */
+    private void urgentFirst() {
+        if (inputs.stream().noneMatch(Owner::urgent)) {
+            return;
+        }
+        int at = inputs.getFirst() instanceof Input.Awake ? 1 : 0;
+        var arrived = inputs.stream().filter(Input.Arrived.class::isInstance).toList();
+        inputs.removeIf(Input.Arrived.class::isInstance);
+        inputs.addAll(at, arrived);
+    }
+
+    private static boolean urgent(Input input) {
+        return input instanceof Input.Arrived a
+                && a.headers().stream().anyMatch(h -> h.kind().urgent());
+    }
+
     private void append(List<Event> events, Durable state, Live next) {
         var records = events.stream().map(codec::encode).toList();
         eventsSinceSnapshot += events.size();
@@ -348,8 +382,11 @@ final class Owner {
     }
 
     private Batch batch(List<EventRecord> records, Durable state, Live next, Optional<SnapshotRecord> snapshot) {
-        boolean quiet = state.turn().isEmpty() && state.continueAfter().isEmpty() && !core.waits(state, next);
-        boolean settles = records.stream().anyMatch(r -> r.type().equals(SETTLED));
+        boolean quiet = state.turn().isEmpty()
+                && state.continueAfter().isEmpty()
+                && state.reading().inHand().isEmpty()
+                && !core.waits(state, next);
+        boolean waits = records.stream().anyMatch(r -> AFTER_URGENT.contains(r.type()));
         return new Batch(
                 UUID.nameUUIDFromBytes(surroundings.random(16)),
                 seq,
@@ -359,9 +396,9 @@ final class Owner {
                 state.ordinaryDone(),
                 state.ordinaryDoneBytes(),
                 quiet ? OptionalLong.of(Math.max(next.seenThrough(), state.takenThrough())) : OptionalLong.empty(),
-                core.wakeAt(state, next),
+                dueAt(state, next),
                 state.turn().map(t -> OptionalLong.of(t.number())).orElse(OptionalLong.empty()),
-                settles ? OptionalLong.of(Math.max(urgentThrough, state.takenThrough())) : OptionalLong.empty(),
+                waits ? OptionalLong.of(Math.max(urgentThrough, state.takenThrough())) : OptionalLong.empty(),
                 new Batch.Summary(
                         state.phase().name(),
                         shortened(state.phaseReason()),
@@ -369,6 +406,14 @@ final class Owner {
                         state.costMicros(),
                         state.lastWords()),
                 snapshot);
+    }
+
+    /** Messages given back are no arrivals that set the mark: for their sake the session is due at once (IN-21). */
+    private Optional<Instant> dueAt(Durable state, Live next) {
+        boolean waits = state.phase() == Phase.OPEN
+                && state.turn().isEmpty()
+                && !state.front().isEmpty();
+        return waits ? Optional.of(surroundings.now()) : core.wakeAt(state, next);
     }
 
     /** Whether senders are let in, when that changes now (MB-07). */
@@ -442,6 +487,11 @@ final class Owner {
         }
     }
 
+    /** The last event in its state; called once the owner is over by its own will. */
+    long seq() {
+        return seq;
+    }
+
     /** Gives the claim back, with the last state; called once the owner is over by its own will. */
     CompletionStage<Void> resign() {
         return claim.resign(Optional.of(codec.snapshot(seq, durable)));
@@ -465,7 +515,12 @@ final class Owner {
 
         @Override
         public void text(String fragment) {
-            audience.text(durable.turn().map(Turn::number).orElse(0L), fragment);
+            boolean internal = durable.turn()
+                    .filter(t -> t.original().kind() == Told.Kind.INTERNAL)
+                    .isPresent();
+            if (!internal) { // its words are for who asked (MB-16)
+                audience.text(durable.turn().map(Turn::number).orElse(0L), fragment);
+            }
         }
 
         @Override

@@ -30,7 +30,8 @@ final class SessionAddresses implements Addresses {
     @Override
     public CompletionStage<Address> claim(String token, AddressTerms terms) {
         var wanted = new Address(token, session.name(), terms, OptionalLong.empty());
-        return parts.journal().claimAddress(session.name(), token, terms).thenApply(claim -> switch (claim) {
+        var answer = session.onward(parts.journal().claimAddress(session.name(), token, terms));
+        return answer.thenApply(claim -> switch (claim) {
             case AddressClaim.Claimed c -> wanted;
             case AddressClaim.Owned o ->
                 throw new HoldfastException("the address '" + token + "' belongs to session " + o.owner()
@@ -76,21 +77,22 @@ final class SessionAddresses implements Addresses {
 
     @Override
     public CompletionStage<List<String>> claimed() {
-        return parts.journal()
-                .addresses(session.name())
+        return session.onward(parts.journal().addresses(session.name()))
                 .thenApply(all -> all.stream().map(Address::token).toList());
     }
 
     @Override
     public CompletionStage<List<Received>> release() {
-        return parts.journal()
+        return session.onward(parts.journal()
                 .releaseAddresses(session.name(), List.of())
-                .thenCompose(gone -> gone.isEmpty()
-                        ? CompletableFuture.completedFuture(List.<Received>of())
-                        : session.acceptAndWatch(
-                                        parts.envelope().control(session.name(), ArrivalKind.RELEASE, ""),
-                                        SessionAddresses::released)
-                                .thenCompose(taken -> session.load(taken)));
+                .thenCompose(
+                        gone -> gone.isEmpty() ? CompletableFuture.completedFuture(List.<Received>of()) : takeOut()));
+    }
+
+    private CompletionStage<List<Received>> takeOut() {
+        var release = parts.envelope().control(session.name(), ArrivalKind.RELEASE, "");
+        return session.acceptAndWatch(release, before -> SessionAddresses::released)
+                .thenCompose(session::load);
     }
 
     private static Optional<List<Taken>> released(long own, Event event) {
@@ -101,7 +103,8 @@ final class SessionAddresses implements Addresses {
 
     @Override
     public CompletionStage<Void> dispose() {
-        return parts.journal().releaseAddresses(session.name(), List.of()).thenApply(gone -> null);
+        return session.onward(parts.journal().releaseAddresses(session.name(), List.of()))
+                .thenApply(gone -> null);
     }
 
     @Override
@@ -110,6 +113,6 @@ final class SessionAddresses implements Addresses {
         if (numbers.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
-        return session.restore(numbers);
+        return session.onward(session.restore(numbers));
     }
 }

@@ -40,12 +40,17 @@ final class SessionDocument {
         return document.toByteArray();
     }
 
+    /** The session of a document, under another name; refused as {@link #read(byte[])} refuses. */
+    static SessionImage read(byte[] document, SessionName name) {
+        return named(read(document), name);
+    }
+
     /**
-     * The session of a document, under another name.
+     * The session of a document.
      *
      * @throws HoldfastException when it is no such document, damaged, or of a newer version
      */
-    static SessionImage read(byte[] document, SessionName name) {
+    static SessionImage read(byte[] document) {
         int end = headingEnd(document);
         var heading = heading(Arrays.copyOf(document, end));
         if (heading.version() > VERSION) {
@@ -61,7 +66,7 @@ final class SessionDocument {
             throw refused("its checksum is not the one its heading names: it was changed or damaged");
         }
         try {
-            return named(JSON.readValue(body, SessionImage.class), name);
+            return JSON.readValue(body, SessionImage.class);
         } catch (JacksonException e) {
             throw refused("its contents cannot be read: " + e.getOriginalMessage());
         }

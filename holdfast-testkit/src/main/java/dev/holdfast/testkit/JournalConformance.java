@@ -33,11 +33,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every {@link Journal} must do, whatever it is stored in. Whoever writes a store extends this class in his tests and
- * says how his stores are opened; JUnit then runs all of it. Knows the types of the API alone.
+ * What every {@link Journal} must do, whatever it is stored in. Whoever writes a store extends this class in his tests
+ * and says how his stores are opened; JUnit then runs all of it. Knows the types of the API alone.
  *
- * <p>Here for senders and readers; the classes above it are for owners ({@link OwnerConformance}), batches and conditions
- * ({@link BatchConformance}), addresses ({@link AddressConformance}) and moves ({@link MoveConformance}).
+ * <p>Here for senders and readers; the classes above it are for owners ({@link OwnerConformance}), batches and
+ * conditions ({@link BatchConformance}), addresses ({@link AddressConformance}) and moves ({@link MoveConformance}).
  */
 public abstract class JournalConformance extends MoveConformance {
     // Opening
@@ -426,6 +426,7 @@ public abstract class JournalConformance extends MoveConformance {
         SessionSummary summary = summary();
         assertThat(summary.summary()).isEqualTo(words);
         assertThat(summary.unread()).isEqualTo(1);
+        assertThat(summary.takenThrough()).isEqualTo(1);
         assertThat(summary.lastArrival()).isEqualTo(3);
         assertThat(summary.seq()).isEqualTo(2);
         assertThat(summary.epoch()).isEqualTo(1);

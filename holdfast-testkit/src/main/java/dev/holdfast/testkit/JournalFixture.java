@@ -33,8 +33,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * An open {@link Journal} and the calls its tests make; the base of {@link JournalConformance} and of whatever else is to
- * be tested of a store. Knows the types of the API alone. Needs JUnit and AssertJ, which the testkit does not bring along.
+ * An open {@link Journal} and the calls its tests make; the base of {@link JournalConformance} and of whatever else is
+ * to be tested of a store. Knows the types of the API alone. Needs JUnit and AssertJ, which the testkit does not bring
+ * along.
  */
 public abstract class JournalFixture {
     public static final SessionName DESK = new SessionName("order-desk");

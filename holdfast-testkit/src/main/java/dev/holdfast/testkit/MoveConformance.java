@@ -12,7 +12,6 @@ import dev.holdfast.ArrivalKind;
 import dev.holdfast.Batch;
 import dev.holdfast.Claim;
 import dev.holdfast.Claim.Appended;
-import dev.holdfast.Delivery;
 import dev.holdfast.Journal;
 import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
@@ -24,6 +23,7 @@ import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
 import dev.holdfast.SessionSummary;
 import dev.holdfast.StoredEvent;
+import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.InstantSource;
@@ -75,21 +75,21 @@ public abstract class MoveConformance extends AddressConformance {
     private void fill() {
         now(journal.open(DESK, new SessionLimits(5, 1_000_000)));
         accept(keyed("k1", "one"));
-        accept(message("x".repeat(300_000)));
+        accept(message("x".repeat(70_000)));
         for (String token : List.of("b", "gone", "a")) {
             now(journal.claimAddress(DESK, token, OPEN));
         }
         now(journal.claimAddress(DESK, "call", AddressTerms.toolRun()));
         append(claim(), BatchDraft.after(0, "one", "two").taken(1, 1, 3).snapshot("state"));
         Claim second = claim();
-        append(second, BatchDraft.after(2, "turn").taken(2, 2, 300_003).turn(1));
+        append(second, BatchDraft.after(2, "turn").taken(2, 2, 70_003).turn(1));
         accept(urgent(ArrivalKind.CANCEL));
         now(journal.releaseAddresses(DESK, List.of("gone")));
         accept(through("call", delivery(DESK, ArrivalKind.TOOL_RUN, Optional.of("k2"), "result")));
         append(
                 second,
                 BatchDraft.after(3, "more")
-                        .taken(3, 2, 300_003)
+                        .taken(3, 2, 70_003)
                         .turn(1)
                         .due(START.plusSeconds(60))
                         .summary(new Batch.Summary(
@@ -97,7 +97,41 @@ public abstract class MoveConformance extends AddressConformance {
     }
 
     private static void assertSame(SessionImage found, SessionImage wanted) {
-        assertThat(found).usingRecursiveComparison().isEqualTo(wanted);
+        assertThat(facts(found)).isEqualTo(facts(wanted));
+    }
+
+    /** All that an image says, in a form that can be compared. */
+    private static List<Object> facts(SessionImage image) {
+        List<Object> facts = new ArrayList<>(List.of(
+                image.name(),
+                image.limits(),
+                image.admitting(),
+                image.admissionReason(),
+                image.head(),
+                image.addresses()));
+        for (StoredArrival stored : image.arrivals()) {
+            Arrival arrival = stored.arrival();
+            facts.add(List.of(
+                    arrival.number(),
+                    arrival.id(),
+                    arrival.kind(),
+                    arrival.acceptedAt(),
+                    arrival.boundTurn(),
+                    arrival.boundAfter(),
+                    ByteBuffer.wrap(arrival.header()),
+                    ByteBuffer.wrap(arrival.body()),
+                    arrival.bytes()));
+            facts.add(List.of(stored.keyHash().map(ByteBuffer::wrap), ByteBuffer.wrap(stored.fingerprint())));
+        }
+        for (StoredEvent event : image.events()) {
+            facts.add(List.of(event.seq(), event.epoch(), event.at()));
+            facts.add(List.of(
+                    event.event().type(),
+                    event.event().version(),
+                    event.event().turn(),
+                    ByteBuffer.wrap(event.event().body())));
+        }
+        return facts;
     }
 
     @Test
@@ -141,13 +175,13 @@ public abstract class MoveConformance extends AddressConformance {
                 .extracting(stored -> stored.event().type())
                 .containsExactly("one", "two", "turn", "more");
         assertThat(now(claim.append(BatchDraft.after(4, "x")
-                        .taken(3, 2, 300_003)
+                        .taken(3, 2, 70_003)
                         .ifUrgentThrough(2)
                         .batch())))
                 .as("the last urgent arrival is known")
                 .isEqualTo(new Appended.Behind(3));
         assertThat(now(claim.append(BatchDraft.after(4, "x")
-                        .taken(4, 3, 300_009)
+                        .taken(4, 3, 70_009)
                         .ifUrgentThrough(3)
                         .batch())))
                 .isEqualTo(new Appended.Committed(5));
@@ -342,23 +376,25 @@ public abstract class MoveConformance extends AddressConformance {
     @Tag("MB-22")
     public void image_whileTheSessionGoesOn_isOfOneMoment() {
         open(DESK);
+        int before = 8;
+        for (int i = 0; i < before; i++) {
+            accept(message("x".repeat(1_000_000))); // so that reading them takes longer than a commit
+        }
         Claim claim = claim();
         List<CompletionStage<SessionImage>> images = new ArrayList<>();
-        List<CompletionStage<?>> writes = new ArrayList<>();
-        for (int i = 0; i < 100; i++) {
-            Delivery sent = message("m" + i);
-            writes.add(journal.accept(sent));
-            writes.add(claim.append(BatchDraft.after(i, "e" + i).taken(i, 0, 0).batch()));
-            images.add(journal.image(DESK));
+        for (int i = 0; i < 60; i++) {
+            if (i % 6 == 0) {
+                images.add(journal.image(DESK));
+            }
+            accept(message("m" + i));
+            append(claim, BatchDraft.after(i, "e" + i).taken(i, 0, 0));
         }
-        writes.forEach(this::now);
         for (CompletionStage<SessionImage> stage : images) {
             SessionImage image = now(stage);
             assertThat(image.events()).hasSize((int) image.head().seq());
-            assertThat(image.arrivals())
-                    .hasSizeGreaterThanOrEqualTo((int) image.head().takenThrough());
-            assertThat(image.head().takenThrough())
-                    .isEqualTo(Math.max(0, image.head().seq() - 1));
+            assertThat(image.arrivals().size() - before - image.events().size())
+                    .as("an arrival, then an event, then an arrival and so on")
+                    .isBetween(0, 1);
         }
         assertThat(restored(image())).isTrue();
     }

@@ -41,6 +41,13 @@ final class SimulatedSession {
 
     final Map<Long, byte[]> fingerprints = new HashMap<>();
     final List<StoredEvent> events = new ArrayList<>();
+    /** Everything done to it, in the order in which it was done: what an observer judges by. */
+    final List<Happening> history = new ArrayList<>();
+
+    private final Optional<SeededBug> bug;
+    /** Who holds the claim, until it is given back. */
+    Optional<VirtualTime.Group> holder = Optional.empty();
+
     Optional<SnapshotRecord> snapshot = Optional.empty();
     Batch.Admission admission = new Batch.Admission(true, "");
     long epoch;
@@ -57,14 +64,39 @@ final class SimulatedSession {
     Optional<Instant> due = Optional.empty();
     Batch.Summary summary = new Batch.Summary("OPEN", "", Optional.empty(), OptionalLong.empty(), "");
 
+    /** One thing that was done to a session. */
+    sealed interface Happening {
+        record Accepted(Arrival arrival, Delivery delivery) implements Happening {}
+
+        record Refused(Delivery delivery, Receipt.Refusal why) implements Happening {}
+
+        record Recorded(StoredEvent event) implements Happening {}
+
+        record AddressClaimed(Address address) implements Happening {}
+
+        record AddressesReleased(List<String> tokens) implements Happening {}
+    }
+
     SimulatedSession(SessionName name, SessionLimits limits) {
+        this(name, limits, Optional.empty());
+    }
+
+    /** @param bug a mistake it makes on purpose */
+    SimulatedSession(SessionName name, SessionLimits limits, Optional<SeededBug> bug) {
         this.name = name;
         this.limits = limits;
+        this.bug = bug;
+    }
+
+    private boolean has(SeededBug mistake) {
+        return bug.filter(mistake::equals).isPresent();
     }
 
     /** To try something on that is kept whole or not at all. */
     SimulatedSession copy() {
-        var copy = new SimulatedSession(name, limits);
+        var copy = new SimulatedSession(name, limits, bug);
+        copy.history.addAll(history);
+        copy.holder = holder;
         copy.arrivals.addAll(arrivals);
         copy.keys.putAll(keys);
         copy.fingerprints.putAll(fingerprints);
@@ -141,12 +173,15 @@ final class SimulatedSession {
     Receipt accept(Delivery d, Instant now, Map<String, Address> addresses, Optional<Receipt> busy) {
         var answer = earlier(d)
                 .or(() -> addressed(d, addresses))
-                .or(() -> closed() || (!admission.open() && d.kind().counted())
+                .or(() -> closed() || (!admission.open() && d.kind().counted() && !has(SeededBug.ACCEPTED_AFTER_FINISH))
                         ? Optional.of(new Receipt.Refused(admission.reason()))
                         : Optional.empty())
-                .or(() -> d.onlyIdle() ? busy : Optional.empty())
-                .or(() -> full(d));
+                .or(() -> d.onlyIdle() && !has(SeededBug.ACCEPTED_THOUGH_BUSY) ? busy : Optional.empty())
+                .or(() -> has(SeededBug.ACCEPTED_OVER_BOUND) ? Optional.empty() : full(d));
         if (answer.isPresent()) {
+            if (answer.get() instanceof Receipt.Refusal why) {
+                history.add(new Happening.Refused(d, why));
+            }
             return answer.get();
         }
         boolean urgent = d.kind().urgent();
@@ -161,6 +196,7 @@ final class SimulatedSession {
                 d.body(),
                 d.body().length);
         add(arrival, d.key().map(SimulatedSession::digest), d.fingerprint());
+        history.add(new Happening.Accepted(arrival, d));
         readyAt = readyAt.or(() -> Optional.of(now));
         d.address().map(addresses::get).filter(a -> a.terms().once()).ifPresent(a -> {
             var released = new Address(a.token(), name, a.terms(), OptionalLong.of(arrival.number()));
@@ -176,7 +212,7 @@ final class SimulatedSession {
         var address = addresses.get(d.address().get());
         if (address == null
                 || !address.session().equals(name)
-                || address.releasedThrough().isPresent()) {
+                || (address.releasedThrough().isPresent() && !has(SeededBug.RELEASED_ADDRESS_ACCEPTS))) {
             return Optional.of(new Receipt.Released(d.address().get()));
         }
         var accepts = address.terms().accepts();
@@ -207,7 +243,9 @@ final class SimulatedSession {
     Claim.Recovered recovered() {
         long from = snapshot.map(SnapshotRecord::seq).orElse(0L);
         return new Claim.Recovered(
-                snapshot, events.stream().filter(e -> e.seq() > from).toList(), events.size());
+                has(SeededBug.IN_FLIGHT_NOT_IN_CHECKPOINT) ? snapshot.map(SeededBug::withoutInFlight) : snapshot,
+                events.stream().filter(e -> e.seq() > from).toList(),
+                events.size());
     }
 
     /** @param stale whether an owner that was fenced may append, which breaks P3 */
@@ -221,10 +259,17 @@ final class SimulatedSession {
             }
             check(batch);
         }
-        if (batch.urgentThrough().isPresent() && batch.urgentThrough().getAsLong() < lastUrgent) {
+        boolean behind =
+                batch.urgentThrough().isPresent() && batch.urgentThrough().getAsLong() < lastUrgent;
+        boolean asks = batch.events().stream().anyMatch(e -> e.type().equals("QuestionAsked"));
+        if (behind && !has(SeededBug.CANCEL_LOSES_TO_RESULT) && !(asks && has(SeededBug.ANSWER_FROM_BEFORE))) {
             return new Appended.Behind(lastUrgent);
         }
-        batch.events().forEach(e -> events.add(new StoredEvent(events.size() + 1L, byEpoch, now, e)));
+        batch.events().forEach(e -> {
+            var stored = new StoredEvent(events.size() + 1L, byEpoch, now, e);
+            events.add(stored);
+            history.add(new Happening.Recorded(stored));
+        });
         batch.admission().ifPresent(a -> admission = a);
         batch.snapshot().ifPresent(s -> snapshot = Optional.of(s));
         lastBatch = batch.id();
@@ -234,7 +279,9 @@ final class SimulatedSession {
         openTurn = batch.openTurn();
         due = batch.dueAt();
         summary = batch.summary();
-        if (batch.quietThrough().isPresent() && batch.quietThrough().getAsLong() == arrivals.size()) {
+        boolean nothingSince = has(SeededBug.LOST_WAKE_UP)
+                || (batch.quietThrough().isPresent() && batch.quietThrough().getAsLong() == arrivals.size());
+        if (batch.quietThrough().isPresent() && nothingSince) {
             readyAt = Optional.empty();
         }
         return new Appended.Committed(events.size());

@@ -18,7 +18,9 @@ import dev.holdfast.SessionName;
 import dev.holdfast.SessionSummary;
 import dev.holdfast.SnapshotRecord;
 import dev.holdfast.StoredEvent;
+import dev.holdfast.testkit.SimulatedSession.Happening;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -30,11 +32,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,22 +48,43 @@ import org.slf4j.LoggerFactory;
  */
 public final class SimulatedStore {
     private static final Logger LOG = LoggerFactory.getLogger(SimulatedStore.class);
+    private static final Duration LEASE = Duration.ofSeconds(10);
 
     private final Map<SessionName, SimulatedSession> sessions = new TreeMap<>();
     /** In the order of claims. */
     private final Map<String, Address> addresses = new LinkedHashMap<>();
+    /** Addresses that a session only says it has. */
+    private final List<Address> leaked = new ArrayList<>();
 
-    private boolean acknowledgesBeforeCommit;
-    private boolean acceptsStaleEpochs;
+    private final Random random;
+    private final Traits traits;
 
-    /** Breaks P1 on purpose: receipts are given before the commit. */
-    void acknowledgeBeforeCommit() {
-        acknowledgesBeforeCommit = true;
+    /**
+     * What kind of store it is.
+     *
+     * @param leased a claim is refused while its holder lives, as in a store for several hosts; else it is always given, as
+     *     where a lock keeps other hosts out
+     * @param signalsLost how many of the signals that mail came in get lost, from 0 to 1 (IN-21)
+     * @param bug a mistake it makes on purpose
+     */
+    record Traits(boolean leased, double signalsLost, Optional<SeededBug> bug) {
+        static Traits sound() {
+            return new Traits(false, 0, Optional.empty());
+        }
+
+        boolean has(SeededBug mistake) {
+            return bug.filter(mistake::equals).isPresent();
+        }
     }
 
-    /** Breaks P3 on purpose: appends of an older epoch are taken. */
-    void acceptStaleEpochs() {
-        acceptsStaleEpochs = true;
+    /** A store without mistakes for one host at a time. */
+    public SimulatedStore() {
+        this(new Random(0), Traits.sound());
+    }
+
+    SimulatedStore(Random random, Traits traits) {
+        this.random = random;
+        this.traits = traits;
     }
 
     /** What an observer may see: everything that is on disk now. */
@@ -69,6 +94,9 @@ public final class SimulatedStore {
 
     /** The store as one host sees it. */
     public Journal open(VirtualTime.Group host) {
+        if (traits.has(SeededBug.KEY_FORGOTTEN_AFTER_RESTART)) {
+            sessions.values().forEach(s -> s.keys.clear());
+        }
         return new View(host);
     }
 
@@ -159,12 +187,12 @@ public final class SimulatedStore {
 
         @Override
         public CompletionStage<Boolean> open(SessionName name, SessionLimits limits) {
-            return write(() -> sessions.putIfAbsent(name, new SimulatedSession(name, limits)) == null);
+            return write(() -> sessions.putIfAbsent(name, new SimulatedSession(name, limits, traits.bug())) == null);
         }
 
         @Override
         public CompletionStage<Receipt> accept(Delivery delivery) {
-            if (acknowledgesBeforeCommit && sessions.containsKey(delivery.session())) {
+            if (traits.has(SeededBug.ACK_BEFORE_COMMIT) && sessions.containsKey(delivery.session())) {
                 long next = of(delivery.session()).arrivals.size() + 1L + gathered.size();
                 write(() -> accepted(delivery));
                 return CompletableFuture.completedFuture(new Receipt.Accepted(delivery.id(), next, host.now()));
@@ -185,6 +213,9 @@ public final class SimulatedStore {
         }
 
         private void announce(SessionName session) {
+            if (traits.signalsLost() > 0 && random.nextDouble() < traits.signalsLost()) {
+                return;
+            }
             host.executor()
                     .execute(() -> listeners.forEach(listener -> {
                         try {
@@ -218,6 +249,9 @@ public final class SimulatedStore {
             for (Delivery d : deliveries) {
                 var receipt = after.accept(d, host.now(), addressesAfter, session.busy());
                 if (receipt instanceof Receipt.Refusal refusal) {
+                    if (traits.has(SeededBug.BATCH_TORN)) {
+                        sessions.put(name, after);
+                    }
                     return refused(session, deliveries, receipts.size(), refusal);
                 }
                 receipts.add(receipt);
@@ -255,9 +289,13 @@ public final class SimulatedStore {
             var known = addresses.get(wanted.token());
             if (known != null && known.releasedThrough().isEmpty()) {
                 if (!known.session().equals(wanted.session())) {
+                    if (traits.has(SeededBug.CLAIM_LEAKED_ON_FAILURE)) {
+                        leaked.add(wanted);
+                    }
                     return new AddressClaim.Owned(wanted.token(), known.session());
                 }
                 addresses.put(wanted.token(), wanted); // in its place
+                of(wanted.session()).history.add(new Happening.AddressClaimed(wanted));
                 return new AddressClaim.Claimed(wanted.token());
             }
             if (claimedBy(wanted.session()).size() >= Address.PER_SESSION_MAX) {
@@ -265,11 +303,12 @@ public final class SimulatedStore {
             }
             addresses.remove(wanted.token());
             addresses.put(wanted.token(), wanted);
+            of(wanted.session()).history.add(new Happening.AddressClaimed(wanted));
             return new AddressClaim.Claimed(wanted.token());
         }
 
         private List<Address> claimedBy(SessionName session) {
-            return addresses.values().stream()
+            return Stream.concat(addresses.values().stream(), leaked.stream())
                     .filter(a ->
                             a.session().equals(session) && a.releasedThrough().isEmpty())
                     .toList();
@@ -284,6 +323,10 @@ public final class SimulatedStore {
                         .map(a -> new Address(a.token(), session, a.terms(), OptionalLong.of(last)))
                         .toList();
                 released.forEach(a -> addresses.put(a.token(), a));
+                of(session)
+                        .history
+                        .add(new Happening.AddressesReleased(
+                                released.stream().map(Address::token).toList()));
                 return released;
             });
         }
@@ -330,10 +373,24 @@ public final class SimulatedStore {
         public CompletionStage<Claim> claim(SessionName name, Node node) {
             return write(() -> {
                 var session = of(name);
+                session.holder.filter(this::keepsOut).ifPresent(other -> {
+                    throw new JournalException(
+                            Problem.OWNED, "session '" + name + "' is owned by host '" + session.node + "'");
+                });
+                session.holder = Optional.of(host);
                 session.epoch++;
                 session.node = node.name();
                 return new SimulatedClaim(name, session.epoch, session.recovered());
             });
+        }
+
+        /** Whether the holder's lease is valid: its host renews it while it runs. */
+        private boolean keepsOut(VirtualTime.Group holder) {
+            return traits.leased()
+                    && holder != host
+                    && holder.stoppedAt()
+                            .map(at -> host.trueNow().isBefore(at.plus(LEASE)))
+                            .orElse(true);
         }
 
         @Override
@@ -392,7 +449,9 @@ public final class SimulatedStore {
 
         @Override
         public CompletionStage<Optional<SessionSummary>> session(SessionName name) {
-            return read(() -> Optional.ofNullable(sessions.get(name)).map(SimulatedSession::summary));
+            return read(() -> Optional.ofNullable(sessions.get(name))
+                    .map(SimulatedSession::summary)
+                    .map(s -> traits.has(SeededBug.OBSERVER_GAP) ? SeededBug.allRead(s) : s));
         }
 
         /** Commits what waits and tells everybody who waits for an answer. */
@@ -439,7 +498,13 @@ public final class SimulatedStore {
             public CompletionStage<Appended> append(Batch batch) {
                 return resigned
                         ? CompletableFuture.failedFuture(gone())
-                        : write(() -> of(name).append(batch, epoch, host.now(), acceptsStaleEpochs));
+                        : write(() ->
+                                of(name).append(batch, epoch, host.now(), traits.has(SeededBug.STALE_EPOCH_ACCEPTED)));
+            }
+
+            @Override
+            public boolean holds() {
+                return !traits.leased() || of(name).epoch == epoch;
             }
 
             private JournalException gone() {
@@ -455,6 +520,7 @@ public final class SimulatedStore {
                 return write(() -> {
                     var session = of(name);
                     if (session.epoch == epoch) {
+                        session.holder = Optional.empty();
                         last.filter(s -> s.seq() > 0).ifPresent(s -> session.snapshot = Optional.of(s));
                     }
                     return null;
