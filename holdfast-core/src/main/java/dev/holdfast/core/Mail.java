@@ -530,7 +530,7 @@ abstract sealed class Mail extends Turns permits Feeds {
                 || !durable.reading().inHand().isEmpty()) {
             return;
         }
-        boolean empty = !SessionCore.somethingWaits(durable, live.build());
+        boolean empty = SessionCore.nothingLeft(durable, live.build());
         var finish = durable.finishing().filter(f -> readThrough(f.number() - 1));
         if (finish.isPresent()
                 && empty

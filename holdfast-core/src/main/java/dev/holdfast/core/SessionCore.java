@@ -157,8 +157,7 @@ final class SessionCore implements Core {
                 && durable.turn().isPresent()
                 && mayStart(durable)
                 && live.settings().agent();
-        boolean unused =
-                durable.turn().isEmpty() && durable.reading().inHand().isEmpty() && !somethingWaits(durable, live);
+        boolean unused = durable.turn().isEmpty() && durable.reading().inHand().isEmpty() && nothingLeft(durable, live);
         return Stream.of(
                         restarts ? durable.restartAt() : Optional.<Instant>empty(),
                         durable.drainBy(),
@@ -194,6 +193,11 @@ final class SessionCore implements Core {
         return !durable.front().isEmpty()
                 || live.waiting().tailMap(durable.takenThrough(), false).keySet().stream()
                         .anyMatch(n -> !durable.named(n));
+    }
+
+    /** Nothing waits, and nothing before what was read ahead is unread. */
+    static boolean nothingLeft(Durable durable, Live live) {
+        return durable.ahead().isEmpty() && !somethingWaits(durable, live);
     }
 
     static boolean atRest(Durable durable, Live live) {

@@ -458,6 +458,7 @@ final class Step extends Feeds {
         openNext();
         serve();
         closeWhatIsOver();
+        serve(); // a reader that still waits learns of a close
         wish();
         tell();
         interrupt();

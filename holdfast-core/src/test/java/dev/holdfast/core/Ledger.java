@@ -3,8 +3,10 @@ package dev.holdfast.core;
 import dev.holdfast.Outcome;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
@@ -23,6 +25,7 @@ final class Ledger {
 
     private final Map<Long, Place> places;
     private final Map<Long, Outcome> outcomes;
+    private final Set<Long> restored = new HashSet<>();
     private long turn;
     private long ended;
     private boolean given;
@@ -45,6 +48,7 @@ final class Ledger {
 
     Ledger copy() {
         var copy = new Ledger(new HashMap<>(places), new HashMap<>(outcomes));
+        copy.restored.addAll(restored);
         copy.turn = turn;
         copy.ended = ended;
         copy.given = given;
@@ -62,6 +66,11 @@ final class Ledger {
 
     boolean ended(long number) {
         return outcomes.containsKey(number);
+    }
+
+    /** Whether a releaser had it and put it back, perhaps behind later ones. */
+    boolean restored(long number) {
+        return restored.contains(number);
     }
 
     /** Numbers in a place, lowest first. */
@@ -120,7 +129,11 @@ final class Ledger {
                 name(e.number(), Place.ENDED);
                 e.messages().forEach(m -> take(m, Place.RELEASED));
             }
-            case Event.MessagesRestored e -> e.messages().forEach(m -> move(m, Place.RELEASED, Place.FRONT));
+            case Event.MessagesRestored e ->
+                e.messages().forEach(m -> {
+                    move(m, Place.RELEASED, Place.FRONT);
+                    restored.add(m.number());
+                });
             case Event.MessageEnded e -> {
                 ended += e.inHand() ? 1 : 0;
                 if (e.inHand() != has(e.message().number(), Place.HAND)) {

@@ -3,6 +3,7 @@ package dev.holdfast.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.ArrivalKind;
+import dev.holdfast.FeedEnd;
 import dev.holdfast.Limits;
 import dev.holdfast.Outcome;
 import java.time.Duration;
@@ -131,6 +132,32 @@ class OwnerTest extends CoreScenario {
         assertThat(session.sleepable()).isFalse();
         session.tickDue();
         assertThat(session.durable().phase()).isEqualTo(Phase.CLOSED);
+    }
+
+    @Test
+    @Tag("IN-17")
+    @Tag("P4")
+    void unusedSession_withAReaderThatWaits_tellsItOfTheEnd() {
+        var inbox = new CoreDriver(Limits.standard(), Settings.of(Settings.Taker.READER));
+        inbox.openFeed();
+        inbox.next();
+        inbox.tickDue();
+        assertThat(inbox.durable().phase()).isEqualTo(Phase.CLOSED);
+        assertThat(inbox.newest(Event.FeedEnded.class).cause()).isEqualTo(FeedEnd.CLOSED);
+        assertThat(inbox.sleepable()).isTrue();
+    }
+
+    @Test
+    @Tag("IN-17")
+    @Tag("P2")
+    void unusedSession_whoseMailWasNotReadYet_isNotClosedOverIt() {
+        session.accept(ArrivalKind.MESSAGE);
+        session.accept(ArrivalKind.EVICT);
+        session.sleep(Duration.ofDays(31));
+        session.readUrgent();
+        assertThat(session.durable().phase()).isEqualTo(Phase.OPEN);
+        session.read();
+        assertThat(session.inTurn()).containsExactly(1L);
     }
 
     @Test

@@ -244,13 +244,6 @@ final class World {
     void hostDies(int lost) {
         agent = agent.gone(lost);
         reports = List.of();
-        var folded = Durable.empty();
-        for (Event event : events()) {
-            folded = CORE.apply(folded, event);
-        }
-        if (!folded.equals(durable)) {
-            throw new AssertionError("folded anew the state is " + folded);
-        }
         wakeAnother();
     }
 
@@ -306,7 +299,11 @@ final class World {
             ledger.add(event);
             committed(event);
         }
+        boolean stops = decision.live().stage() == AgentStage.STOPPING && live.stage() != AgentStage.STOPPING;
         live = decision.live();
+        if (stops) {
+            WorldRules.stop(this, live.stop().orElseThrow());
+        }
         if (!inBatch) {
             reconcile();
             if (!(input instanceof Input.Awake)) { // what is urgent is read right behind it
@@ -363,11 +360,6 @@ final class World {
                         interrupt(e);
                     }
                 }
-                case Effect.StopAgent e -> {
-                    if (fresh) {
-                        WorldRules.stop(this, e);
-                    }
-                }
                 default -> {}
             }
         }
@@ -411,6 +403,13 @@ final class World {
 
     /** Plays on until every message has its record, by the given steps and the clock. */
     void drain(boolean agentWilling) {
+        var folded = Durable.empty();
+        for (Event event : events()) {
+            folded = CORE.apply(folded, event);
+        }
+        if (!folded.equals(durable)) {
+            throw new AssertionError("folded anew the state is " + folded + "\nafter " + pathNames() + "\n" + this);
+        }
         var w = this;
         for (int i = 0; i < 300; i++) {
             if (w.done()) {
@@ -424,7 +423,7 @@ final class World {
             if (!steps.isEmpty()) {
                 var first = steps.entrySet().iterator().next();
                 w = w.after("drain: " + first.getKey(), first.getValue());
-            } else if (phase == Phase.PARKED || (phase == Phase.PAUSED && w.live.stage() == AgentStage.DOWN)) {
+            } else if (phase == Phase.PARKED || phase == Phase.PAUSED) {
                 w = w.after("drain: resume", x -> {
                     x.accept(ArrivalKind.RESUME, Header.Wish.none());
                     if (!x.shape.readsAtOnce()) {
@@ -433,6 +432,8 @@ final class World {
                 });
             } else if (w.due()) {
                 w = w.after("drain: tick", World::tick);
+            } else if (w.live.stage() == AgentStage.READY && w.live.busy()) {
+                w = w.after("drain: silence", x -> x.report(new Report.Breached("silence")));
             } else {
                 break;
             }

@@ -88,7 +88,11 @@ final class WorldKey {
         messages(d.front()).add(d.consumed()).add(d.lastTurn()).add(d.up()).add(d.failures());
         until(d.restartAt()).maybe(d.nativeSession());
         add(d.marks().size());
-        d.marks().forEach(m -> add(m.turn()).ids(m.asked()).id(m.answered()));
+        d.marks()
+                .forEach(m -> add(m.turn())
+                        .ids(m.asked())
+                        .id(m.answered())
+                        .add(m.answered().isEmpty()));
         add(d.turn().isPresent());
         d.turn().ifPresent(this::add);
         return this;
@@ -146,7 +150,10 @@ final class WorldKey {
         add(report.getClass().getSimpleName().hashCode());
         switch (report) {
             case Report.Landed e -> id(e.id());
-            case Report.Result e -> add(e.result().ending()).id(e.result().answerId());
+            case Report.Result e ->
+                add(e.result().ending())
+                        .id(e.result().answerId())
+                        .add(e.result().answerId().isEmpty());
             default -> {}
         }
         return this;
@@ -154,6 +161,7 @@ final class WorldKey {
 
     WorldKey add(Header h) {
         add(h.wish().message().orElse(-1)).add(h.wish().afterIdle());
+        until(h.wish().deadline());
         return add(h.kind()).add(h.boundTurn().orElse(-1)).add(h.boundAfter());
     }
 

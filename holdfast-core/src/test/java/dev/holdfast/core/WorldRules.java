@@ -111,20 +111,21 @@ final class WorldRules {
         first(w, place, List.of());
     }
 
-    /** MB-07: what was accepted before a finish is worked off, unless somebody closes the session. */
+    /** MB-07: what is queued before a finish is worked off, unless somebody closes the session. */
     private static void closed(World w, Taken m, Outcome outcome) {
         boolean shut = w.store.stream().anyMatch(h -> h.kind() == ArrivalKind.CLOSE);
         long finish = w.durable.finishing().map(Finish::number).orElse(0L);
-        if (outcome == Outcome.CLOSED && !shut && m.number() < finish) {
+        boolean queued = !w.ledger.has(m.number(), Ledger.Place.RELEASED);
+        if (outcome == Outcome.CLOSED && !shut && queued && m.number() < finish) {
             throw new AssertionError("message " + m.number() + " was queued before the finish and is dropped");
         }
     }
 
-    // ---- effects --------------------------------------------------------------------------------------------------
+    // ---- the end of a process -------------------------------------------------------------------------------------
 
     /** MB-12: input ends only while the agent rests, as far as it has said so. */
-    static void stop(World w, Effect.StopAgent e) {
-        if (e.mode() != StopMode.IDLE || w.durable.phase().forbidsProcesses() || w.live.leaving()) {
+    static void stop(World w, StopMode mode) {
+        if (mode != StopMode.IDLE || w.durable.phase().forbidsProcesses() || w.live.leaving()) {
             return;
         }
         boolean worksUnheard = w.reports.stream().anyMatch(r -> r instanceof Report.Busy);
@@ -160,7 +161,7 @@ final class WorldRules {
         long last = 0;
         for (long message : words) {
             var h = header(w, message);
-            if (h.kind() == ArrivalKind.MESSAGE && !h.wish().afterIdle()) {
+            if (h.kind() == ArrivalKind.MESSAGE && !h.wish().afterIdle() && !w.ledger.restored(message)) {
                 if (message < last) {
                     throw new AssertionError("messages out of order in the context: " + words);
                 }

@@ -104,17 +104,19 @@ final class WorldSteps {
                 "restore",
                 !world.durable.released().isEmpty(),
                 w -> w.decide(new Input.RestoreWanted(CoreDriver.numbers(w.durable.released()))));
-        world.effect(Effect.Judge.class)
-                .ifPresent(j -> once(
-                        Happening.REJECTION,
-                        "reject " + j.number(),
-                        true,
-                        w -> w.decide(new Input.Judged(w.live.epoch(), w.durable.incarnation(), j.number(), true))));
+        world.live.judging().ifPresent(n -> once(Happening.REJECTION, "reject " + n, true, w -> judge(w, n, true)));
+    }
+
+    private static void judge(World w, long number, boolean rejected) {
+        w.decide(new Input.Judged(w.live.epoch(), w.durable.incarnation(), number, rejected));
     }
 
     private void readers() {
+        if (!world.shape.settings().reader()) {
+            return;
+        }
         var r = world.reader;
-        once(Happening.FEED, "open a feed", world.shape.settings().reader(), WorldSteps::openFeed);
+        once(Happening.FEED, "open a feed", true, WorldSteps::openFeed);
         once(Happening.TAKE, "take", r.open() && !r.asks(), WorldSteps::ask);
         once(
                 Happening.OVER,
@@ -245,10 +247,7 @@ final class WorldSteps {
         if (world.sleepable() && (world.live.leaving() || unread)) {
             steps.put("another owner", World::wakeAnother);
         }
-        world.effect(Effect.Judge.class)
-                .ifPresent(j -> steps.put(
-                        "let through " + j.number(),
-                        w -> w.decide(new Input.Judged(w.live.epoch(), w.durable.incarnation(), j.number(), false))));
+        world.live.judging().ifPresent(n -> steps.put("let through " + n, w -> judge(w, n, false)));
         switch (world.live.stage()) {
             case PLANNED ->
                 steps.put(
