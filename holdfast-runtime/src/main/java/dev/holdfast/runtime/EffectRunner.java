@@ -5,7 +5,6 @@ import dev.holdfast.DeliveryId;
 import dev.holdfast.Harness;
 import dev.holdfast.KnowledgeQuestion;
 import dev.holdfast.Launch;
-import dev.holdfast.Line;
 import dev.holdfast.Report;
 import dev.holdfast.SessionName;
 import dev.holdfast.StartPlan;
@@ -16,7 +15,6 @@ import dev.holdfast.ToolCall;
 import dev.holdfast.ToolEffects;
 import dev.holdfast.core.Effect;
 import dev.holdfast.core.Input;
-import dev.holdfast.core.Told;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -227,16 +225,10 @@ final class EffectRunner {
     }
 
     private void tell(Effect.Tell e) {
-        if (e.told().kind() == Told.Kind.INTERNAL) {
-            var words =
-                    new Line(e.told().id(), List.of(), outlet.internal(e.told().id()), false);
-            attachment.ifPresent(a -> a.tell(words));
-            return;
-        }
         then(
                 "read the messages of turn " + e.turn(),
                 e,
-                transcript.line(session, e.turn(), e.told(), e.retellFrom()),
+                transcript.line(session, e.turn(), e.told(), e.retellFrom(), outlet::internal),
                 line -> attachment.ifPresent(a -> a.tell(line)));
     }
 

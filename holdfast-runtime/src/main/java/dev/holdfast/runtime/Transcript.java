@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
@@ -45,8 +46,9 @@ final class Transcript {
         this.envelope = envelope;
     }
 
-    /** The line for {@code told}; turns from {@code retellFrom} to {@code turn - 1} stand in front when it is not 0. */
-    CompletionStage<Line> line(SessionName session, long turn, Told told, long retellFrom) {
+    /** The line for {@code told}, whose words are {@code internal}'s when it is a request of the host's own; turns from {@code retellFrom} to {@code turn - 1} stand in front when it is not 0. */
+    CompletionStage<Line> line(
+            SessionName session, long turn, Told told, long retellFrom, Function<DeliveryId, String> internal) {
         var retold = retellFrom == 0
                 ? CompletableFuture.<Optional<String>>completedFuture(Optional.empty())
                 : retell(session, retellFrom, turn - 1, List.of()).thenApply(Optional::of);
@@ -54,7 +56,7 @@ final class Transcript {
             case CONTINUATION -> continuation(session, turn, told.id()).thenApply(note -> wordless(told, before, note));
             case AFTER_LIMIT -> CompletableFuture.completedFuture(wordless(told, before, AFTER_LIMIT));
             case MESSAGE, STEER -> words(session, told, before);
-            case INTERNAL -> throw new IllegalStateException("the words of an internal request are its runner's");
+            case INTERNAL -> CompletableFuture.completedFuture(wordless(told, before, internal.apply(told.id())));
         });
     }
 

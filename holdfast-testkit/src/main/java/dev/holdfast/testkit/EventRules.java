@@ -450,7 +450,9 @@ final class EventRules {
                 if (waits.number() >= m.number()) {
                     break;
                 }
-                check(m.returned && !waits.kind().speaks(), "MB-01: " + m + " is given before " + waits + ", which is at " + waits.place);
+                check(
+                        m.returned && !waits.kind().speaks(),
+                        "MB-01: " + m + " is given before " + waits + ", which is at " + waits.place);
             }
             ledger.take(m, m.kind().speaks() ? Place.HAND : Place.ENDED, "MessagesTaken");
         }
@@ -499,7 +501,10 @@ final class EventRules {
         }
         for (var question : questions.keySet()) {
             if (!questionsOver.contains(question)
-                    && deadlines.get(question).plus(CLOCKS_APART).isBefore(now)) {
+                    && deadlines
+                            .getOrDefault(question, Instant.MAX.minus(CLOCKS_APART))
+                            .plus(CLOCKS_APART)
+                            .isBefore(now)) {
                 open.add("P4: question " + question + " is open for ever");
             }
         }

@@ -62,7 +62,6 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
     private final Map<String, Long> internals = new HashMap<>();
     private final Set<Long> spokenTo = new HashSet<>();
     private final Set<Long> announced = new HashSet<>();
-    private boolean announces;
     private Optional<Violation> first = Optional.empty();
 
     /** A promise that was not kept. */
@@ -277,7 +276,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
                 there == 0 || there == keys.size(),
                 () -> "IN-19: of the batch " + keys + " " + there + " are on the disk");
         for (int i = 1; i < keys.size() && there > 0; i++) {
-            long distance = numbers.get(keys.get(i)) - numbers.get(keys.get(i - 1));
+            long distance = numbers.getOrDefault(keys.get(i), 0L) - numbers.getOrDefault(keys.get(i - 1), 0L);
             check(distance == 1, () -> "IN-19: the batch " + keys + " is not in order");
         }
     }

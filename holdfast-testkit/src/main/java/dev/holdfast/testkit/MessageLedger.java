@@ -135,7 +135,7 @@ final class MessageLedger {
     Entry of(long number) {
         broken.check(
                 entries.containsKey(number), () -> "IN-22: an event is about arrival " + number + ", which is none");
-        return entries.get(number);
+        return java.util.Objects.requireNonNull(entries.get(number));
     }
 
     Optional<Entry> find(long number) {

@@ -143,10 +143,12 @@ final class SimulatedHost {
     }
 
     /** Whether it still is the session of this host. */
+    @SuppressWarnings("ReferenceEquality") // that very object
     boolean has(Session one) {
         return session.filter(s -> s == one).isPresent();
     }
 
+    @SuppressWarnings("ReferenceEquality") // that very object
     void reached(Session found) {
         if (session.filter(s -> s == found).isEmpty()) {
             session = Optional.of(found);

@@ -33,7 +33,6 @@ final class SimulatedOperator {
     private final Simulation world;
     private final List<SimulatedObserver> observers = new ArrayList<>();
     private int count;
-    private int released;
     private boolean ended;
 
     SimulatedOperator(Simulation world) {
@@ -170,7 +169,7 @@ final class SimulatedOperator {
     private void timeOut(SimulatedHost host, Session session) {
         long epoch = world.checker.epoch();
         if (epoch > 1 && (below(10) > 0 || !world.kind.ends())) {
-            epoch = 1 + below((int) epoch - 1); // a former owner's
+            epoch = 1L + below((int) epoch - 1); // a former owner's
         } else if (!world.kind.ends()) {
             return;
         }

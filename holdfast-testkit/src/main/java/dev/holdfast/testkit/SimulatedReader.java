@@ -10,9 +10,7 @@ import dev.holdfast.Received;
 import dev.holdfast.core.Phase;
 import dev.holdfast.runtime.Holdfast;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -304,6 +302,7 @@ final class SimulatedReader {
         }
     }
 
+    @SuppressWarnings("ReferenceEquality") // that very object
     private void feedAgain(Mailbox box) {
         if (stopped || opening || mailbox.filter(m -> m == box).isEmpty()) {
             return;

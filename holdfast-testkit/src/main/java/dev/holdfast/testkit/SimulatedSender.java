@@ -155,7 +155,7 @@ final class SimulatedSender {
             }
             received(letter);
             if (receipt instanceof Receipt.Stored stored) {
-                watch(host, session, stored);
+                watch(session, stored);
                 sendOtherWords(letter, host, session);
             }
         });
@@ -169,7 +169,7 @@ final class SimulatedSender {
     }
 
     /** A caller is told an end only once, and the one that is on the disk. */
-    private void watch(SimulatedHost host, Session session, Receipt.Stored receipt) {
+    private void watch(Session session, Receipt.Stored receipt) {
         if (world.random.nextInt(3) == 0 && session.name().equals(Simulation.SESSION)) {
             long number = receipt.number();
             session.reply(number).whenComplete((reply, failure) -> {

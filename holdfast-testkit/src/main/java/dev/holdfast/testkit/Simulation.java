@@ -86,6 +86,7 @@ public final class Simulation {
             double signalsLost,
             boolean jumps,
             boolean ends) {
+        @SuppressWarnings("EnumOrdinal") // any of the others
         static Kind drawn(Random random) {
             boolean read = random.nextInt(3) == 0;
             return new Kind(

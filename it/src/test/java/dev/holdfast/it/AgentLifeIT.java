@@ -76,7 +76,7 @@ final class AgentLifeIT {
             station.ask("M1 good morning");
             try (var clock = new Station(directory.resolve("clock"))) {
                 var feed = now(now(clock.host().mailbox(Station.NAME))
-                        .feed(dev.holdfast.Mailbox.FeedOptions.none().idleExit(Duration.ofMillis(1_000))));
+                        .feed(dev.holdfast.Mailbox.FeedOptions.none().idleExit(Duration.ofSeconds(1))));
                 assertThat(now(feed.next())).isEmpty();
             }
             assertThat(station.host().processes()).as("after five idle times").isEqualTo(1);
