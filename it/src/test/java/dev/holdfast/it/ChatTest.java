@@ -32,6 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The live chat with an agent that Java code runs, on real files. */
+@SuppressWarnings("try") // subscriptions are closed with their block
 final class ChatTest {
     @TempDir
     Path data;

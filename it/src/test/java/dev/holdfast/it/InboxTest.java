@@ -38,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The durable inbox of a session, on real files. */
+@SuppressWarnings("try") // subscriptions are closed with their block
 final class InboxTest {
     private static final Author WEB = new Author("ada", "web");
 

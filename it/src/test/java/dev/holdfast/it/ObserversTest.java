@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Those who watch the deliveries of a session and take none, on real files. */
+@SuppressWarnings("try") // subscriptions are closed with their block
 final class ObserversTest {
     @TempDir
     Path data;
