@@ -31,6 +31,12 @@ public interface Core {
     /** When to send the next {@link Input.Tick}; absent when nothing is due. */
     Optional<Instant> dueAt(Durable durable, Live live);
 
+    /** Whether the process takes lines and has nothing to do (HS-04). */
+    boolean idle(Durable durable, Live live);
+
+    /** Whether something accepted was read and is named by no event yet, or was given back. */
+    boolean waits(Durable durable, Live live);
+
     /** Nothing runs, nothing is unread and nothing is due within a minute: the owner may go (DESIGN: asleep). */
     boolean sleepable(Durable durable, Live live, Instant now);
 

@@ -33,7 +33,7 @@ import java.util.TreeMap;
  * @param seenThrough the highest arrival number read
  * @param idleSince since when the process does nothing
  * @param leaving the host stops: nothing new is begun
- * @param freeSlot somebody waits for our slot
+ * @param freeSlot the process is to end at rest: its slot is wanted, or an eviction was asked for
  * @param notes events that need no commit of their own and ride with the next
  */
 public record Live(

@@ -135,7 +135,7 @@ final class SessionCore implements Core {
         var restart = live.stage() == AgentStage.DOWN && durable.turn().isPresent() && durable.phase() == Phase.OPEN
                 ? durable.restartAt()
                 : Optional.<Instant>empty();
-        var evictAt = live.idleSince().filter(s -> idle(durable, live)).map(s -> s.plus(limits.idle()));
+        var evictAt = live.idleSince().filter(s -> atRest(durable, live)).map(s -> s.plus(limits.idle()));
         return Stream.of(
                         turnBy,
                         restart,
@@ -145,14 +145,26 @@ final class SessionCore implements Core {
                 .min(Instant::compareTo);
     }
 
-    static boolean idle(Durable durable, Live live) {
+    @Override
+    public boolean idle(Durable durable, Live live) {
+        return atRest(durable, live);
+    }
+
+    @Override
+    public boolean waits(Durable durable, Live live) {
+        return !durable.front().isEmpty()
+                || live.waiting().tailMap(durable.takenThrough(), false).keySet().stream()
+                        .anyMatch(n -> !durable.named(n));
+    }
+
+    static boolean atRest(Durable durable, Live live) {
         return live.stage() == AgentStage.READY && durable.turn().isEmpty() && !live.busy() && !live.awaitIdle();
     }
 
     @Override
     public boolean sleepable(Durable durable, Live live, Instant now) {
         boolean nothingRuns = live.stage() == AgentStage.DOWN && live.notes().isEmpty();
-        boolean nothingUnread = !Step.somethingWaits(durable, live);
+        boolean nothingUnread = !waits(durable, live);
         boolean held = durable.phase() != Phase.OPEN || live.leaving();
         boolean nothingDue = durable.turn().isEmpty()
                 || held

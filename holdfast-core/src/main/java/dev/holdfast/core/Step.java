@@ -743,7 +743,7 @@ final class Step {
             stop(StopMode.BUSY);
         }
         if (live.idleSince
-                .filter(s -> SessionCore.idle(durable, live.build())
+                .filter(s -> SessionCore.atRest(durable, live.build())
                         && (live.freeSlot || !now.isBefore(s.plus(limits.idle()))))
                 .isPresent()) {
             if (nextMessage().isEmpty() || durable.phase() != Phase.OPEN) {
@@ -773,12 +773,6 @@ final class Step {
                 .filter(h -> !h.kind().urgent() && !durable.named(h.number()))
                 .findFirst()
                 .map(Header::taken);
-    }
-
-    static boolean somethingWaits(Durable durable, Live live) {
-        return !durable.front().isEmpty()
-                || live.waiting().tailMap(durable.takenThrough(), false).keySet().stream()
-                        .anyMatch(n -> !durable.named(n));
     }
 
     /** REQUIRED with a turn open, WELCOME without, FORBIDDEN when the session may not run (HS-23). */

@@ -10,7 +10,6 @@ import dev.holdfast.JournalReader.Selection;
 import dev.holdfast.SessionName;
 import dev.holdfast.SnapshotRecord;
 import dev.holdfast.StoredEvent;
-import dev.holdfast.core.AgentStage;
 import dev.holdfast.core.Core;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Event;
@@ -287,7 +286,7 @@ final class Owner {
     }
 
     private Batch batch(List<EventRecord> records, Durable state, Live next, Optional<SnapshotRecord> snapshot) {
-        boolean quiet = state.turn().isEmpty() && !waits(state, next);
+        boolean quiet = state.turn().isEmpty() && !core.waits(state, next);
         Optional<Instant> due = state.phase() == Phase.OPEN ? state.restartAt() : Optional.empty();
         var admission = state.phase() == Phase.CLOSED && durable.phase() != Phase.CLOSED
                 ? Optional.of(new Batch.Admission(false, "the session is closed: " + state.phaseReason()))
@@ -310,12 +309,6 @@ final class Owner {
                         state.costMicros(),
                         state.lastWords()),
                 snapshot);
-    }
-
-    private static boolean waits(Durable state, Live live) {
-        return !state.front().isEmpty()
-                || live.waiting().tailMap(state.takenThrough(), false).keySet().stream()
-                        .anyMatch(n -> !state.named(n));
     }
 
     private static String shortened(String reason) {
@@ -349,7 +342,7 @@ final class Owner {
     /** Brings effects and alarm in step with the committed state. */
     private void follow() {
         runner.reconcile(core.effects(durable, live));
-        runner.idle(durable.turn().isEmpty() && !live.busy() && live.stage() == AgentStage.READY);
+        runner.idle(core.idle(durable, live));
         audience.moved(durable, live);
         var due = core.dueAt(durable, live);
         if (!due.equals(alarmAt)) {

@@ -88,6 +88,16 @@ public enum SeededBug {
             }
 
             @Override
+            public boolean idle(Durable durable, Live live) {
+                return sound.idle(durable, live);
+            }
+
+            @Override
+            public boolean waits(Durable durable, Live live) {
+                return sound.waits(durable, live);
+            }
+
+            @Override
             public boolean sleepable(Durable durable, Live live, Instant now) {
                 return sound.sleepable(durable, live, now);
             }
