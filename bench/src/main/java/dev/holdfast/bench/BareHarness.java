@@ -43,17 +43,10 @@ final class BareHarness implements Lane {
     }
 
     @Override
-    public void round(int count, Latencies into) throws InterruptedException {
-        long round = System.nanoTime();
-        for (int i = 0; i < count; i++) {
-            long began = System.nanoTime();
-            var id = new DeliveryId(UUID.randomUUID());
-            attachment.tell(new Line(id, List.of(TurnBench.text(i)), "(host)", false));
-            await(Report.Result.class);
-            await(Report.Idle.class);
-            into.add(System.nanoTime() - began);
-        }
-        into.elapsed(System.nanoTime() - round);
+    public void turn(int i) throws InterruptedException {
+        attachment.tell(new Line(new DeliveryId(UUID.randomUUID()), List.of(TurnBench.text(i)), "(host)", false));
+        await(Report.Result.class);
+        await(Report.Idle.class);
     }
 
     private void await(Class<? extends Report> kind) throws InterruptedException {

@@ -11,9 +11,8 @@ import java.util.stream.Stream;
 
 /**
  * Runs one benchmark: {@code dev/bench NAME [--quick]}. Every benchmark compares variants side by side in one run, so
- * that its ratios hold on a busy machine as well; it works in a directory of its own beside
- * its figures, which it deletes, meets no login and no
- * network, and ends within a minute. The figures are kept in {@code target/bench/NAME.json}.
+ * that its ratios hold on a busy machine as well; it works in a directory of its own beside its figures, which it deletes,
+ * meets no login and no network, and ends within a minute. The figures are kept in {@code target/bench/NAME.json}.
  */
 public final class Bench {
     static final List<String> NAMES = List.of("turn", "journal", "inbox");

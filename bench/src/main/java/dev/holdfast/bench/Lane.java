@@ -6,8 +6,19 @@ import java.io.IOException;
 interface Lane extends AutoCloseable {
     String name();
 
-    /** Runs {@code count} turns, adding the duration of each and the wall time of all. */
-    void round(int count, Latencies into) throws Exception;
+    /** Runs one turn to its end. */
+    void turn(int number) throws Exception;
+
+    /** Runs {@code count} turns, one after the other, adding the duration of each and the wall time of all. */
+    default void round(int count, Latencies into) throws Exception {
+        long round = System.nanoTime();
+        for (int i = 0; i < count; i++) {
+            long began = System.nanoTime();
+            turn(i);
+            into.add(System.nanoTime() - began);
+        }
+        into.elapsed(System.nanoTime() - round);
+    }
 
     /** Forgets what was counted so far, at the end of the warm-up. */
     default void measured() {}

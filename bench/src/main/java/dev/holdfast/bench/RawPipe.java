@@ -26,17 +26,7 @@ final class RawPipe implements Lane {
     }
 
     @Override
-    public void round(int count, Latencies into) throws IOException {
-        long round = System.nanoTime();
-        for (int i = 0; i < count; i++) {
-            long began = System.nanoTime();
-            turn(i);
-            into.add(System.nanoTime() - began);
-        }
-        into.elapsed(System.nanoTime() - round);
-    }
-
-    private void turn(int i) throws IOException {
+    public void turn(int i) throws IOException {
         in.write("{\"type\":\"user\",\"uuid\":\"" + UUID.randomUUID() + "\",\"message\":{\"role\":\"user\",\"content\":"
                 + "[{\"type\":\"text\",\"text\":\"" + TurnBench.text(i)
                 + "\"},{\"type\":\"text\",\"text\":\"(host)\"}]}}\n");

@@ -72,9 +72,9 @@ final class Conversation {
         vigil.told(clock.getAsLong());
     }
 
-    /** Whether a line of ours is among those the agent has not begun, while it works on nothing else of ours. */
-    boolean notBegun(List<String> queued) {
-        return !landedSinceResult && queued.stream().anyMatch(unacknowledged::contains);
+    /** Whether the agent was told a line that it has not begun, while it works on nothing else of ours. */
+    boolean notBegun() {
+        return !landedSinceResult && !unacknowledged.isEmpty();
     }
 
     /** A line of the agent was too long to be read: the turn cannot be told truthfully any more (HS-10). */

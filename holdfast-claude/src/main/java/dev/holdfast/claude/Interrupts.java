@@ -2,15 +2,14 @@ package dev.holdfast.claude;
 
 import dev.holdfast.Report;
 import java.time.Duration;
-import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Interrupts an agent's work. One version answers an interrupt that comes before it has begun the line with "still
- * queued" and then runs the line; such an interrupt is asked again as soon as the turn begins. Every interrupt ends as
+ * Interrupts an agent's work. An agent answers an interrupt that comes before it has begun the line, and may run the line
+ * all the same or never begin it; so such an interrupt is asked again as soon as the turn begins. Every interrupt ends as
  * answered or, at its deadline, as a breach. Not thread-safe: its owner calls it under its lock.
  */
 final class Interrupts {
@@ -42,8 +41,7 @@ final class Interrupts {
     private void answered(ControlChannel.Answer answer) {
         switch (answer) {
             case ControlChannel.Answer.Success success -> {
-                List<String> queued = StreamJson.texts(success.response().path("still_queued"));
-                if (conversation.notBegun(queued)) {
+                if (conversation.notBegun()) {
                     waitingUntil = OptionalLong.of(clock.getAsLong() + deadline.toNanos());
                 } else {
                     reports.accept(new Report.InterruptAnswered());

@@ -601,6 +601,20 @@ class ClaudeAttachmentTest {
         only(Report.InterruptAnswered.class);
     }
 
+    @Test
+    @Tag("TN-04")
+    @Tag("P4")
+    void interrupt_answeredForALineThatNeverBegins_isBreached() {
+        var agent = ready();
+        tell(1);
+        attachment.interrupt(1);
+        agent.says("{'type':'control_response','response':{'subtype':'success','request_id':'holdfast-2'}}");
+        agent.state("running");
+        assertThat(reports.of(Report.InterruptAnswered.class)).isEmpty();
+        background.advance(Duration.ofSeconds(11));
+        assertThat(only(Report.Breached.class).what()).isEqualTo("interrupt");
+    }
+
     // ---- tools
 
     private static String call(String request, int rpc, String use, String tool) {

@@ -295,15 +295,17 @@ class RealAgentIT {
 
     @ParameterizedTest
     @MethodSource("binaries")
-    void interrupt_rightBehindItsLine_endsTheTurn(String binary) {
+    void interrupt_rightBehindItsLine_endsTheTurnOrIsBreached(String binary) {
         api.script(request -> new ScriptedApi.Turn.Say("a long answer", new CountDownLatch(1)));
         var life = live(agent(binary), UUID.randomUUID().toString(), List.of());
         life.attachment().tell(line(id(), "ONE"));
         life.attachment().interrupt(1);
-        life.reports().next(0, Report.InterruptAnswered.class);
-        var result = life.reports().next(0, Report.Result.class).result();
-        assertThat(result.ending()).isEqualTo(TurnResult.Ending.INTERRUPTED);
-        life.reports().next(0, Report.Idle.class);
+        var end = life.reports().next(0, Report.class, r -> r instanceof Report.Idle || r instanceof Report.Breached);
+        if (end instanceof Report.Idle) { // else the agent neither ran nor dropped it, and its owner ends the process
+            var result = life.reports().next(0, Report.Result.class).result();
+            assertThat(result.ending()).isEqualTo(TurnResult.Ending.INTERRUPTED);
+            life.reports().next(0, Report.InterruptAnswered.class);
+        }
         life.stop();
     }
 

@@ -186,28 +186,17 @@ final class CommandTest {
     void inference_withoutItsOther_isRefusedAndNeverPrintsTheKey() throws Exception {
         Path claude = Files.writeString(data.resolve("claude"), "#!/bin/sh\nexit 1\n");
         assertThat(claude.toFile().setExecutable(true)).isTrue();
-        var lone = Ran.with(
-                Map.of("HOLDFAST_CLAUDE", claude.toString(), "HOLDFAST_INFERENCE_KEY", "sk-secret"),
-                data,
-                "",
-                false,
-                "run",
-                "--session",
-                "i",
-                "x");
+        var lone = inference(claude, "HOLDFAST_INFERENCE_KEY", "sk-secret");
         assertThat(lone.exit()).isEqualTo(Exit.USAGE);
         assertThat(lone.err()).contains("both or none").doesNotContain("sk-secret");
-        var url = Ran.with(
-                Map.of("HOLDFAST_CLAUDE", claude.toString(), "HOLDFAST_INFERENCE_URL", "http://127.0.0.1:9"),
-                data,
-                "",
-                false,
-                "run",
-                "--session",
-                "i",
-                "x");
+        var url = inference(claude, "HOLDFAST_INFERENCE_URL", "http://127.0.0.1:9");
         assertThat(url.exit()).isEqualTo(Exit.USAGE);
         assertThat(url.err()).contains("no key");
+    }
+
+    private Ran inference(Path claude, String variable, String value) throws Exception {
+        var environment = Map.of("HOLDFAST_CLAUDE", claude.toString(), variable, value);
+        return Ran.with(environment, data, "", false, "run", "--session", "i", "x");
     }
 
     @Test

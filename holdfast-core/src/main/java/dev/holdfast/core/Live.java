@@ -35,7 +35,7 @@ import java.util.TreeMap;
  * @param seenThrough the highest arrival number read
  * @param idleSince since when the process does nothing
  * @param leaving the host stops: nothing new is begun
- * @param freeSlot somebody waits for our slot
+ * @param freeSlot the process is to end at rest: its slot is wanted, or an eviction was asked for
  * @param settings how the owner treats the mail
  * @param spoken a line was told to this incarnation
  * @param judging the message the boundary is asked about, only while the agent rests; {@code judged} the one it let

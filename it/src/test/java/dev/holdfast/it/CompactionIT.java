@@ -35,16 +35,7 @@ final class CompactionIT {
     @ParameterizedTest
     @EnumSource(KillIT.Victim.class)
     void kill_inATurnThatBeganWithACompaction_losesAndDoublesNothing(KillIT.Victim victim) throws Exception {
-        var script = new ModelScript().on("M1", "[[full]]").on("M2", "[[say part]] [[gate hit]]");
-        try (var world = new World(Contender.SCRIPTED, directory, script)) {
-            world.ask("M1 good morning");
-            world.send("M2 and now");
-            world.awaitGate("hit");
-            KillIT.kill(world, victim);
-            world.openGates();
-            world.awaitEnds();
-            world.finish();
-        }
+        killInM2(victim, new ModelScript().on("M1", "[[full]]").on("M2", "[[say part]] [[gate hit]]"));
     }
 
     @Tag("P2")
@@ -52,7 +43,10 @@ final class CompactionIT {
     @ParameterizedTest
     @EnumSource(KillIT.Victim.class)
     void kill_afterACompactionInsideTheTurn_losesAndDoublesNothing(KillIT.Victim victim) throws Exception {
-        var script = new ModelScript().on("M2", "[[say part]] [[compact]] [[gate hit]]");
+        killInM2(victim, new ModelScript().on("M2", "[[say part]] [[compact]] [[gate hit]]"));
+    }
+
+    private void killInM2(KillIT.Victim victim, ModelScript script) throws Exception {
         try (var world = new World(Contender.SCRIPTED, directory, script)) {
             world.ask("M1 good morning");
             world.send("M2 and now");
