@@ -103,16 +103,20 @@ abstract sealed class Mail extends Turns permits Feeds {
         long first = h.boundAfter() + 1; // not named when the cancel was accepted
         boolean openedSince = durable.turn()
                 .filter(t -> t.original().kind() != Told.Kind.INTERNAL)
-                .filter(t -> t.original().carries(first) || t.afterOrdinary() <= h.boundAfter())
+                .filter(t -> t.original().carries(first)
+                        || (t.afterOrdinary() <= h.boundAfter() && !t.original().carriesOnlyAfter(h.number())))
                 .isPresent(); // none was open then, and this is the first that was opened since
         if (openedSince) {
             endTurnFor(h, true, "");
             return;
         }
-        boolean takenSince = durable.named(first) && durable.lastOrdinary() > h.boundAfter();
-        var next = takenSince
-                ? Optional.<Taken>empty()
-                : messages().filter(m -> m.number() < h.number()).findFirst();
+        var next = messages().filter(m -> m.number() < h.number()).findFirst();
+        boolean takenSince = durable.named(first)
+                && durable.lastOrdinary() > h.boundAfter()
+                && next.filter(m -> m.number() < durable.lastOrdinary()).isEmpty(); // that one was taken out of turn
+        if (takenSince) {
+            next = Optional.empty();
+        }
         if (next.isPresent()) {
             takeOut(h, next.get(), Outcome.CANCELLED, "cancelled before its turn");
         } else if (takenSince || readThrough(h.number() - 1)) {

@@ -18,6 +18,11 @@ public record Told(DeliveryId id, Kind kind, List<Taken> messages, boolean lande
         return messages.stream().anyMatch(m -> m.number() == number);
     }
 
+    /** Whether it carries messages, and all were accepted after that arrival. */
+    boolean carriesOnlyAfter(long number) {
+        return !messages.isEmpty() && messages.stream().allMatch(m -> m.number() > number);
+    }
+
     /** What calls of a turn that begins with this line are counted under: its message, which may have several turns. */
     String scope(long turn) {
         return messages.isEmpty()

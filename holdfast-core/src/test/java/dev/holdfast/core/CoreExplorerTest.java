@@ -1,7 +1,6 @@
 package dev.holdfast.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.holdfast.core.World.Shape;
 import java.util.Map;
@@ -13,16 +12,14 @@ import org.junit.jupiter.api.TestReporter;
 
 /**
  * Every interleaving of a handful of things. What must hold in each state is in {@link WorldRules}. How many states and
- * steps there are is reported by each test.
+ * steps there are is reported by each test. Those tagged "large" take an hour and more and 12 GB of heap each; they run
+ * with {@code dev/mvn -pl holdfast-core -am test -Dtest=CoreExplorerTest -Dtest.excluded.groups=}.
  */
 @Tag("P2")
 @Tag("P4")
 @Tag("TN-13")
 @Tag("TN-14")
 class CoreExplorerTest {
-    /** Runs of an hour and more are made only when this system property is true. */
-    private static final String LARGE = "holdfast.explorer.large";
-
     private static final Settings AGENT = Settings.standard();
     private static final Settings READER = Settings.of(Settings.Taker.READER);
     private static final Settings COMBINING = new Settings(false, true, false, Settings.Taker.AGENT);
@@ -317,9 +314,8 @@ class CoreExplorerTest {
     // ---- the long ones --------------------------------------------------------------------------------------------
 
     @Test
-    @Tag("slow")
+    @Tag("large")
     void large_oneOfEachKind_overDeathsOfBothSides_areRight() {
-        onlyWhenLarge();
         explore(Map.of(
                 Happening.MESSAGE, 1,
                 Happening.STEER, 1,
@@ -330,9 +326,8 @@ class CoreExplorerTest {
     }
 
     @Test
-    @Tag("slow")
+    @Tag("large")
     void large_threeMessagesCancelAndDrain_inEveryOrder_areRight() {
-        onlyWhenLarge();
         explore(
                 new Shape(AGENT, false, false, true),
                 Map.of(
@@ -345,9 +340,8 @@ class CoreExplorerTest {
     }
 
     @Test
-    @Tag("slow")
+    @Tag("large")
     void large_everyWayToGoBeforeOthers_overDeathsOfBothSides_isRight() {
-        onlyWhenLarge();
         explore(
                 Shape.plain(COMBINING),
                 Map.of(
@@ -359,10 +353,6 @@ class CoreExplorerTest {
                         Happening.RESET, 1,
                         Happening.HOST_DEATH, 1),
                 1_024);
-    }
-
-    private static void onlyWhenLarge() {
-        assumeTrue(Boolean.getBoolean(LARGE), "takes long: run it with -D" + LARGE + "=true and a heap of 12 GB");
     }
 
     // ---- exploring ------------------------------------------------------------------------------------------------

@@ -97,7 +97,10 @@ final class HeldSession implements Session, Owner.Audience {
 
     private boolean letGo;
     private Optional<Instant> refusedSince = Optional.empty();
-    private boolean resuming;
+    /** How many wishes to resume are being stored, and the number of the newest that was. */
+    private int resumesStoring;
+
+    private long resumeStored;
     private final List<CompletableFuture<Void>> down = new ArrayList<>();
     /** What the present owner has said of its state; meaningless before it said something. */
     private Durable state = Durable.empty();
@@ -115,6 +118,7 @@ final class HeldSession implements Session, Owner.Audience {
     private final List<CompletableFuture<Boolean>> awaiting = new ArrayList<>();
     private final Map<Long, List<CompletableFuture<Boolean>>> settling = new LinkedHashMap<>();
     private Optional<Reading> reading = Optional.empty();
+    private Optional<CompletableFuture<Drained>> releasing = Optional.empty();
     private long takesAsked;
 
     /** Who takes the session's mail here, and how. */
@@ -210,7 +214,11 @@ final class HeldSession implements Session, Owner.Audience {
     /** Another host may own the session: what it records is looked for each second. */
     void poll() {
         synchronized (lock) {
-            if (owner.isPresent() || !elsewhere()) {
+            if (owner.isPresent()) {
+                owner.get().endIfLost();
+                return;
+            }
+            if (!elsewhere()) {
                 return;
             }
         }
@@ -372,12 +380,11 @@ final class HeldSession implements Session, Owner.Audience {
         refusedSince = Optional.empty();
         early.clear();
         reading.ifPresent(r -> r.lost(FeedEnd.FENCED));
-        begins.forEach(b -> follow(chronicle.state(), b));
-        begins.clear();
+        beginFromJournal();
         if (refused) {
             LOG.debug("session {}: {}", name, reason(failure));
             owned = true;
-            resuming = false;
+            resumeStored = 0;
             watches.failOwners(new HoldfastException("session " + name + ": " + reason(failure)
                     + "; nothing was done, try again when it was let go there"));
             callers.waiting().stream().filter(c -> !c.watched()).forEach(this::search);
@@ -385,6 +392,12 @@ final class HeldSession implements Session, Owner.Audience {
         }
         LOG.error("session {} cannot be claimed", name, failure);
         failAll("the session cannot be taken up: " + reason(failure));
+    }
+
+    /** Under the lock: no owner here will say where those who observe begin. */
+    private void beginFromJournal() {
+        begins.forEach(b -> follow(chronicle.state(), b));
+        begins.clear();
     }
 
     private static <T> void follow(CompletionStage<T> stage, CompletableFuture<T> follower) {
@@ -469,6 +482,7 @@ final class HeldSession implements Session, Owner.Audience {
             told = false;
             reading.ifPresent(r -> r.lost(FeedEnd.FENCED));
             early.clear();
+            beginFromJournal();
             failAll(why + cause.map(c -> ": " + reason(c)).orElse(""));
             gone(released);
         }
@@ -527,6 +541,9 @@ final class HeldSession implements Session, Owner.Audience {
      */
     CompletionStage<Void> become(Taking next) {
         synchronized (lock) {
+            if (releasing.isPresent()) { // taken up again once it was let go
+                return releasing.get().handle((drained, failure) -> null).thenCompose(over -> become(next));
+            }
             if (taking.taker() == next.taker()) {
                 return CompletableFuture.completedFuture(null);
             }
@@ -540,8 +557,28 @@ final class HeldSession implements Session, Owner.Audience {
         }
     }
 
+    /** Drains it, then lets it go (IN-18). Who asks while that is under way waits for the same. */
+    CompletionStage<Drained> release(Duration within) {
+        var drained = drain(within);
+        var over = new CompletableFuture<Drained>();
+        synchronized (lock) {
+            if (releasing.isPresent()) {
+                return releasing.get();
+            }
+            releasing = Optional.of(over);
+        }
+        var released = drained.thenCompose(left -> letGo().thenApply(gone -> left))
+                .whenComplete((left, failure) -> {
+                    synchronized (lock) {
+                        releasing = Optional.empty();
+                    }
+                });
+        follow(released, over);
+        return over;
+    }
+
     /** Nobody takes the mail here any more, so that another host can; senders and observers do not notice (IN-18). */
-    CompletionStage<Void> letGo() {
+    private CompletionStage<Void> letGo() {
         synchronized (lock) {
             letGo = true;
             reading.ifPresent(r -> r.lost(FeedEnd.ENDED));
@@ -596,7 +633,6 @@ final class HeldSession implements Session, Owner.Audience {
                         e.messages().forEach(m -> callers.steered(m.number(), SteerAnswer.QUEUED));
                     case Event.PhaseChanged e -> phaseChanged(e);
                     case Event.ArrivalDone e -> {
-                        resuming &= e.kind() != ArrivalKind.RESUME;
                         wordless(e.number(), e.kind() + ": " + e.what());
                     }
                     case Event.MessagesTaken e ->
@@ -666,7 +702,7 @@ final class HeldSession implements Session, Owner.Audience {
 
     /** Under the lock: whether something can be taken, for those who wait for it (MB-14). */
     private void awaited() {
-        if (told && !(resuming && state.phase() != Phase.CLOSED)) {
+        if (told && !(resuming() && state.phase() != Phase.CLOSED)) {
             awaited(state.phase(), parts.options().core().waits(state, live));
         }
     }
@@ -914,7 +950,7 @@ final class HeldSession implements Session, Owner.Audience {
     /** A message that has not ended will not while its session is parked: who asks is told. */
     private void stillParked() {
         synchronized (lock) {
-            if (told && state.phase() == Phase.PARKED && !resuming) {
+            if (told && state.phase() == Phase.PARKED && !resuming()) {
                 callers.parked(parkedFailure(state.phaseReason()));
             }
         }
@@ -1121,16 +1157,24 @@ final class HeldSession implements Session, Owner.Audience {
     @Override
     public CompletionStage<Receipt> resume() {
         synchronized (lock) {
-            resuming = true;
+            resumesStoring++;
         }
         return acceptAndAct(parts.envelope().control(name, ArrivalKind.RESUME, ""))
                 .whenComplete((receipt, failure) -> {
-                    if (!(receipt instanceof Receipt.Stored)) {
-                        synchronized (lock) {
-                            resuming = false;
+                    synchronized (lock) {
+                        resumesStoring--;
+                        if (receipt instanceof Receipt.Stored stored) {
+                            resumeStored = Math.max(resumeStored, stored.number());
                         }
+                        awaited();
                     }
+                    stillParked();
                 });
+    }
+
+    /** Under the lock: a wish to resume was made and is not acted on, here or on another host. */
+    private boolean resuming() {
+        return resumesStoring > 0 || (resumeStored > 0 && !state.named(resumeStored));
     }
 
     /** As {@link #resume}; completes once it was acted on. */

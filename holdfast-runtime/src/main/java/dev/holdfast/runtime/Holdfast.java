@@ -243,7 +243,8 @@ public final class Holdfast implements AutoCloseable {
 
     /**
      * Lets the session go, so that another host may take it up (IN-18): drains it, then gives it back. Mail is accepted
-     * all the while, and whoever has the session in hand here can go on sending and watching.
+     * all the while, and whoever has the session in hand here can go on sending and watching. Taking it up here again while
+     * that is under way waits until it was let go.
      *
      * @param within how long an open turn may still run; it goes on with the next owner
      */
@@ -251,7 +252,7 @@ public final class Holdfast implements AutoCloseable {
         var session = sessions.find(name)
                 .filter(HeldSession::isTakenUp)
                 .orElseThrow(() -> new HoldfastException("session " + name + " is not taken up here"));
-        return session.drain(within).thenCompose(drained -> session.letGo().thenApply(gone -> drained));
+        return session.release(within);
     }
 
     /** Everything of a session as one document (MB-22): versioned, checksummed, whole. Best made of a drained session. */

@@ -66,7 +66,10 @@ final class MailboxReader implements Mailbox {
             present.ifPresent(feed -> feed.ended(FeedEnd.DRAINED));
         }
         // Looked at once nothing is taken any more, so that no message is in both hands.
-        return reading.endFeed(FeedEnd.DRAINED, true).thenCompose(over -> session.waiting(Integer.MAX_VALUE));
+        return reading.endFeed(FeedEnd.DRAINED, true)
+                .thenCompose(over -> session.waiting(Integer.MAX_VALUE))
+                .thenApply(unread ->
+                        reading.over() ? List.of() : unread); // another host's by now: what we hold is back there
     }
 
     @Override

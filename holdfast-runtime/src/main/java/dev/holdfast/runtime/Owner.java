@@ -164,6 +164,14 @@ final class Owner {
         later(this::readArrivals);
     }
 
+    /** One that has nothing to write would not learn from an append that it owns the session no more (P3). */
+    void endIfLost() {
+        if (!claim.holds()) {
+            later(() ->
+                    stop("this host's ownership has run out, or another owner has taken it over", Optional.empty()));
+        }
+    }
+
     /** True when nothing waits to be done; meaningful only while the caller keeps others from offering. */
     boolean inboxEmpty() {
         return inbox.isEmpty();

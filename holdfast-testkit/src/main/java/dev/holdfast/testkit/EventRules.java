@@ -91,6 +91,11 @@ final class EventRules {
         return incarnation;
     }
 
+    /** Whether that incarnation was planned and has not ended. */
+    boolean up() {
+        return up;
+    }
+
     /** Turns up to here must not be in the agent's memory any more. */
     long forgotten() {
         return forgotten;

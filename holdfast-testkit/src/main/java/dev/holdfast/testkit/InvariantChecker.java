@@ -404,7 +404,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
     }
 
     @Override
-    public void modelCall(SessionName name, List<String> userTexts, boolean ownTurn) {
+    public void modelCall(SessionName name, long incarnation, List<String> userTexts, boolean ownTurn) {
         afterStep();
         var shown = new ArrayList<Entry>();
         var seen = new HashSet<String>();
@@ -422,7 +422,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
         long turn = 0;
         for (Entry e : shown) {
             check(
-                    e.turn == 0 || e.turn > events.forgotten(),
+                    e.turn == 0 || e.turn > events.forgotten() || incarnation < events.incarnation() || !events.up(),
                     () -> "IN-20: " + e + " stands in a conversation that was dropped");
             boolean taken = e.outcome
                     .filter(o -> o == Outcome.WITHDRAWN || (o == Outcome.CLOSED && e.turn == 0))

@@ -43,7 +43,7 @@ final class SimulatedAgents {
     /** Hears what an agent does, to judge it. */
     interface Watcher {
         /** What a model was shown, as one list of user texts in order. */
-        void modelCall(SessionName session, List<String> userTexts, boolean ownTurn);
+        void modelCall(SessionName session, long incarnation, List<String> userTexts, boolean ownTurn);
 
         /** What is written to an agent. */
         void told(SessionName session, long incarnation, Line line);

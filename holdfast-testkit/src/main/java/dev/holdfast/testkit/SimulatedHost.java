@@ -13,6 +13,7 @@ import dev.holdfast.core.Core;
 import dev.holdfast.runtime.Holdfast;
 import dev.holdfast.runtime.Options;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -21,6 +22,7 @@ final class SimulatedHost {
     final VirtualTime.Group group;
     private final Simulation world;
     private final int number;
+    private Instant knowsSince = Instant.MIN;
     private boolean primary;
     private boolean handingOver;
     private Optional<Journal> journal = Optional.empty();
@@ -38,6 +40,17 @@ final class SimulatedHost {
 
     boolean runs() {
         return !group.dead() && !group.paused();
+    }
+
+    /** Whether it runs, and has had time to notice that it was overtaken while it did not. */
+    boolean knows() {
+        return runs() && !knowsSince.isAfter(world.time.now());
+    }
+
+    /** Goes on after a pause. Without a lease it may never notice that it was overtaken, as long as it writes nothing. */
+    void goOn() {
+        knowsSince = world.kind.leased() ? world.time.now().plusSeconds(2) : Instant.MAX;
+        group.resume();
     }
 
     /** Whether it takes the mail. */

@@ -34,6 +34,7 @@ final class SimulatedObserver {
     private final Subscription subscription;
     private final List<Long> seen = new ArrayList<>();
     private List<Long> unread;
+    private long last;
     private boolean closed;
 
     SimulatedObserver(Simulation world, SimulatedHost host, Session session) {
@@ -64,10 +65,17 @@ final class SimulatedObserver {
         if (closed) {
             world.checker.violation("IN-07: arrival " + received.number() + " is told to an observer that has left");
         }
-        if (!seen.isEmpty() && received.number() <= seen.getLast()) {
-            world.checker.violation("IN-07: arrival " + received.number() + " is told after " + seen.getLast());
+        long number = received.number();
+        if (seen.contains(number)) {
+            world.checker.violation("IN-07: arrival " + number + " is told twice");
         }
-        seen.add(received.number());
+        if (!world.checker.ledger().of(number).returned) { // what was given back is told first, whatever its number
+            if (number < last) {
+                world.checker.violation("IN-07: arrival " + number + " is told after " + last);
+            }
+            last = number;
+        }
+        seen.add(number);
     }
 
     private void close() {
@@ -77,7 +85,7 @@ final class SimulatedObserver {
     }
 
     void atTheEnd() {
-        if (closed || !host.runs() || !host.has(session)) {
+        if (closed || !host.knows() || !host.has(session)) {
             return;
         }
         for (long number : unread) {

@@ -187,7 +187,7 @@ final class SimulatedProcess {
                 texts.addAll(e.texts());
             }
         });
-        agents.watcher.modelCall(session, texts, own);
+        agents.watcher.modelCall(session, incarnation, texts, own);
     }
 
     private void next(int calls) {

@@ -293,7 +293,7 @@ public final class Simulation {
         checker.trace(() -> host + " is paused");
         host.group.pause();
         hosts.add(new SimulatedHost(this, host.primary()));
-        machine.after(Duration.ofMillis(random.nextInt(kind.leased() ? 30_000 : 5_000)), host.group::resume);
+        machine.after(Duration.ofMillis(random.nextInt(kind.leased() ? 30_000 : 5_000)), host::goOn);
         machine.after(Duration.ofSeconds(35), () -> end(host));
     }
 
