@@ -211,14 +211,14 @@ final class HeldSession implements Session, Owner.Audience {
         return !phase.equals(Phase.PARKED.name()) && !phase.equals(Phase.PAUSED.name());
     }
 
-    /** Another host may own the session: what it records is looked for each second. */
+    /** Another host may own the session, now or again: what it records is looked for each second. */
     void poll() {
         synchronized (lock) {
             if (owner.isPresent()) {
                 owner.get().endIfLost();
                 return;
             }
-            if (!elsewhere()) {
+            if (!elsewhere() && !observers.any() && !feed.isFollowed()) {
                 return;
             }
         }
