@@ -180,7 +180,9 @@ final class EventRules {
 
     private Entry named(long number) {
         var entry = ledger.of(number);
-        if (phase == Phase.CLOSED && entry.place == Place.FRONT && !entry.kind().speaks()) { // put back, and never taken
+        if (phase == Phase.CLOSED
+                && entry.place == Place.FRONT
+                && !entry.kind().speaks()) { // put back, and never taken
             ledger.move(entry, Place.ENDED);
             return entry;
         }
@@ -359,7 +361,9 @@ final class EventRules {
     private void ended(Event.MessageEnded e) {
         var m = ledger.of(e.message().number());
         if (e.inHand() && m.steering) {
-            check(e.outcome() == Outcome.CLOSED, "TN-09: " + m + " ends as " + e.outcome() + " while it is told as a steer");
+            check(
+                    e.outcome() == Outcome.CLOSED,
+                    "TN-09: " + m + " ends as " + e.outcome() + " while it is told as a steer");
             ledger.take(m, Place.ENDED, "MessageEnded");
         } else if (e.inHand()) {
             ledger.expect(m, Place.HAND, "MessageEnded");

@@ -462,7 +462,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
 
     boolean everythingEnded() {
         return ledger.everythingEnded()
-                && !events.finishing()
+                && (!events.finishing() || phase() == Phase.CLOSED)
                 && (phase() == Phase.CLOSED || ledger.at(Place.RELEASED).isEmpty());
     }
 
