@@ -71,7 +71,11 @@ final class WithoutHostTest {
     @Test
     void orders_areActedOnAtOnce() {
         done("send", "a", "one");
-        done("send", "a", "two");
+        done("send", "a", "two", "--author", "Ann Example");
+        assertThat(done("show", "a").out())
+                .contains("you    one\n       (message 1, not answered yet)\n")
+                .contains("Ann Example two\n       (message 2, not answered yet)\n");
+        assertThat(run("withdraw", "a", "x").err()).contains("'x' is not a whole number\n");
         assertThat(done("pause", "a").out()).startsWith("Session a: pausing.\n");
         assertThat(done("ps").out()).contains("paused: paused by hand");
         assertThat(done("withdraw", "a", "1").out()).contains("Message 1 of session a is withdrawn");
