@@ -88,6 +88,23 @@ final class WithoutHostTest {
     }
 
     @Test
+    @Tag("P4")
+    void runOfAPausedSession_saysWhatItWaitsFor() throws Exception {
+        done("pause", "a", "--reason", "lunch");
+        var unnamed = run("run", "--session", "a", "hello");
+        assertThat(unnamed.exit()).isEqualTo(Exit.SESSION);
+        assertThat(unnamed.err()).contains("begun without an agent: name one with --agent");
+        try (var waiting = new Command(data, "run", "--session", "a", "--agent", "scripted", "hello")) {
+            await().atMost(Duration.ofSeconds(60))
+                    .untilAsserted(() -> assertThat(waiting.err())
+                            .contains("the session is paused: lunch; what is sent waits for: holdfast resume a"));
+            done("resume", "a");
+            assertThat(waiting.exit()).as(waiting.err()).isZero();
+            assertThat(waiting.out()).isEqualTo("echo: hello\n");
+        }
+    }
+
+    @Test
     void commandsAtOnce_waitForEachOther() throws Exception {
         var all = new ArrayList<Command>();
         for (int i = 0; i < 3; i++) {
