@@ -156,8 +156,12 @@ public enum SeededBug {
                 s.summary());
     }
 
-    /** The core with this mistake in it. */
-    Core plant(Core sound) {
+    /**
+     * A core with this mistake in it, for one session and {@link dev.holdfast.runtime.Options#core}. Mistakes of a store or
+     * of a host change nothing in it.
+     */
+    @SuppressWarnings("exports") // the core is shown to the testkit only
+    public Core plant(Core sound) {
         return new SlippingCore(sound, this);
     }
 }
