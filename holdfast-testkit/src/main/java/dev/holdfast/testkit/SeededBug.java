@@ -157,8 +157,9 @@ public enum SeededBug {
     }
 
     /**
-     * A core with this mistake in it, for one session and {@link dev.holdfast.runtime.Options#core}. Mistakes of a store or
-     * of a host change nothing in it.
+     * A core with this mistake in it; those of a store or a host change nothing in it.
+     *
+     * @param sound as in {@link dev.holdfast.runtime.Options#core()}
      */
     @SuppressWarnings("exports") // the core is shown to the testkit only
     public Core plant(Core sound) {

@@ -125,8 +125,10 @@ final class KillLedger {
         var before = Optional.ofNullable(desk.numbers.putIfAbsent(key, number));
         if (before.isPresent()) {
             repeated++;
-            check(!fresh, Promise.TWICE, key + " is accepted as " + number + " and was as " + before.get());
-            check(before.get() == number, Promise.LOST, key + " is " + number + " and was " + before.get());
+            boolean same = before.get() == number;
+            check(!fresh || !same, Promise.LOST, key + " was acknowledged as " + number + " and is accepted anew");
+            check(!fresh || same, Promise.TWICE, key + " is accepted as " + number + " and was as " + before.get());
+            check(fresh || same, Promise.LOST, key + " is " + number + " and was " + before.get());
         } else {
             sent++;
             desk.next[sender] = Math.max(desk.next[sender], index + 1);

@@ -1,11 +1,9 @@
 package dev.holdfast.it;
 
 import dev.holdfast.it.KillLedger.Promise;
-import dev.holdfast.testkit.SeededBug;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -14,14 +12,12 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
 /**
  * Kills a real JVM on a real store with SIGKILL, again and again: in its start, while it recovers, and after anything from
- * one to some thousand acknowledgements. Then it reads the store and compares: every acknowledged send is there once, under
+ * one to some hundred acknowledgements. Then it reads the store and compares: every acknowledged send is there once, under
  * its number and no other; every acknowledged settlement is the recorded one; nothing ended twice; what did not end is still
  * to be read, in order (P1, P2).
  *
@@ -33,9 +29,10 @@ import java.util.concurrent.TimeUnit;
  */
 final class KillLoop {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final int LATEST = 1_500;
+    private static final int LATEST = 600;
 
     private final Plan plan;
+    private final KillCommand command;
     private final Random random;
     private final KillLedger ledger = new KillLedger();
     private int inStart;
@@ -43,7 +40,7 @@ final class KillLoop {
     private double startMillis = 700;
 
     /** @param work a directory for the store's files and whatever else is written */
-    record Plan(Store store, int kills, long seed, Optional<SeededBug> bug, Path work) {}
+    record Plan(Store store, int kills, long seed, KillMistake mistake, Path work) {}
 
     enum Store {
         SQLITE,
@@ -87,31 +84,34 @@ final class KillLoop {
         }
     }
 
-    private KillLoop(Plan plan) {
+    private KillLoop(Plan plan, KillCommand command) {
         this.plan = plan;
+        this.command = command;
         random = new Random(plan.seed());
     }
 
-    /** dev/kill [N] [--store sqlite|postgresql] [--seed S] [--bug NAME]. Exits with 1 when a promise was broken. */
+    /** dev/kill [N] [--store sqlite|postgresql] [--seed S] [--mistake NAME]. Exits with 1 when a promise was broken. */
     public static void main(String[] arguments) throws IOException {
         int kills = 2_000;
         var stores = List.of(Store.values());
         long seed = new Random().nextLong();
-        Optional<SeededBug> bug = Optional.empty();
+        var mistake = KillMistake.NONE;
         for (int i = 0; i < arguments.length; i++) {
             switch (arguments[i]) {
                 case "--store" -> stores = List.of(Store.valueOf(arguments[++i].toUpperCase(Locale.ROOT)));
                 case "--seed" -> seed = Long.parseLong(arguments[++i]);
-                case "--bug" -> bug = Optional.of(SeededBug.named(arguments[++i]));
+                case "--mistake" -> mistake = KillMistake.named(arguments[++i]);
                 default -> kills = Integer.parseInt(arguments[i]);
             }
         }
+        var trained = Files.createTempDirectory("holdfast-kill");
+        var command = KillCommand.trained(trained);
         boolean kept = true;
         for (int i = 0; i < stores.size(); i++) {
             // Of two stores SQLite gets three kills of four: a life on it is the shorter one.
             int share = stores.size() == 1 ? kills : i == 0 ? kills - kills / 4 : kills / 4;
             var work = Files.createTempDirectory("holdfast-kill");
-            var outcome = run(new Plan(stores.get(i), share, seed, bug, work));
+            var outcome = run(new Plan(stores.get(i), share, seed, mistake, work), command);
             System.out.println(outcome.summary());
             outcome.breaches().forEach(b -> System.out.println("  " + b));
             if (outcome.breaches().isEmpty()) {
@@ -121,6 +121,7 @@ final class KillLoop {
                 kept = false;
             }
         }
+        delete(trained);
         System.exit(kept ? 0 : 1);
     }
 
@@ -133,14 +134,15 @@ final class KillLoop {
     }
 
     /** Kills as planned, or until a life says what breaks a promise; then looks at the store. */
-    static Outcome run(Plan plan) throws IOException {
+    static Outcome run(Plan plan, KillCommand command) throws IOException {
         return switch (plan.store()) {
-            case SQLITE -> new KillLoop(plan).run(plan.work().resolve("store").toString());
+            case SQLITE ->
+                new KillLoop(plan, command).run(plan.work().resolve("store").toString());
             case POSTGRESQL -> {
                 // The library turns fsync off for speed; durability is what is tested here.
                 var server = EmbeddedPostgres.builder().setServerConfig("fsync", "on");
                 try (var running = server.start()) {
-                    yield new KillLoop(plan)
+                    yield new KillLoop(plan, command)
                             .run("postgresql://postgres:postgres@localhost:" + running.getPort() + "/postgres");
                 }
             }
@@ -153,7 +155,7 @@ final class KillLoop {
         int kills = 0;
         while (kills < plan.kills() && ledger.breaches().isEmpty()) {
             kills++;
-            oneLife(store, home, kills);
+            oneLife(store, kills);
             if (kills % 100 == 0) {
                 System.err.println(plan.store().option() + ": " + kills + " kills, " + ledger.sent() + " sent, "
                         + ledger.settled() + " settled");
@@ -174,9 +176,9 @@ final class KillLoop {
                 (System.nanoTime() - started) / 1e9);
     }
 
-    private void oneLife(String store, Path home, int number) throws IOException {
+    private void oneLife(String store, int number) throws IOException {
         ledger.begin(number);
-        try (var life = new Life(store, home)) {
+        try (var life = new Life(store)) {
             life.go("go " + number + " " + plan.seed() + ledger.order());
             if (random.nextInt(3) == 0) {
                 life.awaitLines(Long.MAX_VALUE, Duration.ofNanos((long) (random.nextDouble() * 1.2e6 * startMillis)));
@@ -205,28 +207,9 @@ final class KillLoop {
         private long ordered;
         private boolean killed;
 
-        Life(String store, Path home) throws IOException {
-            var builder = new ProcessBuilder(List.of(
-                            Path.of(System.getProperty("java.home"), "bin", "java")
-                                    .toString(),
-                            "-Xmx96m",
-                            "-XX:+UseSerialGC",
-                            "-XX:TieredStopAtLevel=1",
-                            "-Xshare:auto",
-                            "--enable-native-access=ALL-UNNAMED",
-                            "-Dlogback.configurationFile=" + System.getProperty("logback.configurationFile", ""),
-                            "-cp",
-                            System.getProperty("java.class.path"),
-                            KillLoopMain.class.getName(),
-                            store,
-                            home.toString(),
-                            plan.bug().map(SeededBug::option).orElse("none")))
-                    .redirectError(ProcessBuilder.Redirect.appendTo(
-                            plan.work().resolve("stderr.txt").toFile()));
-            builder.environment().clear();
-            builder.environment().putAll(Map.of("PATH", "/usr/bin:/bin", "LANG", "C.UTF-8", "HOME", home.toString()));
-            process = builder.start();
-            out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        Life(String store) throws IOException {
+            process = command.start(store, plan.mistake(), plan.work());
+            out = process.inputReader(StandardCharsets.UTF_8);
             if (!"up".equals(out.readLine())) {
                 throw new IOException("a life does not start, see stderr.txt in " + plan.work());
             }

@@ -4,11 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.it.KillLoop.Plan;
 import dev.holdfast.it.KillLoop.Store;
-import dev.holdfast.testkit.SeededBug;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Optional;
 import java.util.Random;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -20,7 +19,17 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Execution(ExecutionMode.CONCURRENT)
 final class KillLoopIT {
     @TempDir
+    static Path trained;
+
+    private static KillCommand command;
+
+    @TempDir
     Path work;
+
+    @BeforeAll
+    static void train() throws IOException {
+        command = KillCommand.trained(trained);
+    }
 
     private static long seed() {
         return Long.getLong("holdfast.seed", new Random().nextLong());
@@ -37,7 +46,7 @@ final class KillLoopIT {
     @ParameterizedTest
     @CsvSource({"SQLITE, 150", "POSTGRESQL, 50"})
     void kill_manyTimes_losesNothingAcknowledgedAndSettlesNothingTwice(Store store, int kills) throws IOException {
-        var outcome = KillLoop.run(new Plan(store, kills, seed(), Optional.empty(), work));
+        var outcome = KillLoop.run(new Plan(store, kills, seed(), KillMistake.NONE, work), command);
         System.err.println("KillLoopIT: " + outcome.summary());
         assertThat(outcome.breaches())
                 .as("-Dholdfast.seed=" + outcome.plan().seed())
@@ -50,15 +59,10 @@ final class KillLoopIT {
 
     @Tag("slow")
     @ParameterizedTest
-    @CsvSource({
-        "ACK_BEFORE_COMMIT, LOST",
-        "KEY_FORGOTTEN_AFTER_RESTART, TWICE",
-        "REDELIVERY_AFTER_SETTLE, TWICE",
-        "FEED_KEEPS_ITS_MESSAGES, LOST"
-    })
-    void kill_withAMistakeInTheHouse_isReported(SeededBug bug, KillLedger.Promise broken) throws IOException {
-        var outcome = KillLoop.run(new Plan(Store.SQLITE, 12, seed(), Optional.of(bug), work));
-        System.err.println("KillLoopIT: " + bug + ": " + outcome.summary());
+    @CsvSource({"ACKNOWLEDGED_EARLY, LOST", "ENDED_EARLY, LOST", "KEY_FORGOTTEN, TWICE", "GIVEN_AGAIN, TWICE"})
+    void kill_withAMistakeInTheHouse_isReported(KillMistake mistake, KillLedger.Promise broken) throws IOException {
+        var outcome = KillLoop.run(new Plan(Store.SQLITE, 12, seed(), mistake, work), command);
+        System.err.println("KillLoopIT: " + mistake + ": " + outcome.summary());
         assertThat(outcome.breaches())
                 .as("-Dholdfast.seed=" + outcome.plan().seed())
                 .anyMatch(b -> b.startsWith(broken.name()));

@@ -11,13 +11,11 @@ import dev.holdfast.Received;
 import dev.holdfast.Session;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
-import dev.holdfast.core.Core;
 import dev.holdfast.journal.PostgresJournal;
 import dev.holdfast.journal.PostgresOptions;
 import dev.holdfast.journal.SqliteJournal;
 import dev.holdfast.runtime.Holdfast;
 import dev.holdfast.runtime.Options;
-import dev.holdfast.testkit.SeededBug;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -40,10 +38,10 @@ import java.util.concurrent.CompletionStage;
 /**
  * One life of the kill loop, in a JVM of its own: several sessions on a real store, each with senders that send one message
  * after the other under keys, and with a reader that takes and settles. It never ends by itself. Arguments: the store (a
- * directory, or a {@code postgresql://} address), a private directory, and the name of a {@linkplain SeededBug bug} or
- * {@code none}.
+ * directory, or a {@code postgresql://} address), a private directory, and the {@linkplain KillMistake mistake} in it.
  *
- * <p>It says {@code up} and waits for one line, {@code go LIFE SEED NEXT…} with the number of each sender's next message.
+ * <p>It says {@code up} and waits for one line, {@code go LIFE SEED NEXT…} with the number of each sender's next message;
+ * {@code train} in place of {@code go} is for a life that ends in order when its input does.
  * From then on each thing it says has happened before, durably:
  *
  * <pre>
@@ -74,13 +72,13 @@ final class KillLoopMain {
 
     private final int life;
     private final long seed;
-    private final Optional<SeededBug> bug;
+    private final KillMistake mistake;
     private final Holdfast host;
 
-    private KillLoopMain(int life, long seed, Optional<SeededBug> bug, Holdfast host) {
+    private KillLoopMain(int life, long seed, KillMistake mistake, Holdfast host) {
         this.life = life;
         this.seed = seed;
-        this.bug = bug;
+        this.mistake = mistake;
         this.host = host;
     }
 
@@ -88,21 +86,23 @@ final class KillLoopMain {
         var orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         say("up");
         var order = Optional.ofNullable(orders.readLine()).orElse("").split(" ", -1);
-        if (order[0].equals("go")) {
+        if (order.length > 3) {
             var next = Arrays.stream(order).skip(3).mapToLong(Long::parseLong).toArray();
             live(arguments, Integer.parseInt(order[1]), Long.parseLong(order[2]), next);
             var unused = orders.read(); // until whoever kills is gone himself
+        }
+        if (order[0].equals("train")) {
+            System.exit(0); // in order, so that the JVM writes what it has learned
         }
         Runtime.getRuntime().halt(1);
     }
 
     private static void live(String[] arguments, int life, long seed, long[] next) {
-        var bug =
-                arguments[2].equals("none") ? Optional.<SeededBug>empty() : Optional.of(SeededBug.named(arguments[2]));
+        var mistake = KillMistake.named(arguments[2]);
         var standard = Options.standard().home(Path.of(arguments[1]));
-        Core core = bug.map(b -> b.plant(standard.core())).orElse(standard.core());
         var journal = journal(arguments[0]);
-        var main = new KillLoopMain(life, seed, bug, Holdfast.open(journal, standard.core(core)));
+        var host = Holdfast.open(journal, standard.core(mistake.plant(standard.core())));
+        var main = new KillLoopMain(life, seed, mistake, host);
         for (int s = 0; s < SESSIONS; s++) {
             int session = s;
             Station.now(journal.open(name(s), SessionLimits.standard()));
@@ -196,10 +196,8 @@ final class KillLoopMain {
 
         private void send(int sender, long index, boolean again) {
             var key = key(number, sender, index);
-            var forgotten = bug.filter(b -> b == SeededBug.KEY_FORGOTTEN_AFTER_RESTART);
-            var message = Message.of(text(key))
-                    .key(key + forgotten.map(b -> "-" + life).orElse(""));
-            if (bug.filter(b -> b == SeededBug.ACK_BEFORE_COMMIT).isPresent() && !again) {
+            var message = Message.of(text(key)).key(mistake == KillMistake.KEY_FORGOTTEN ? key + "-" + life : key);
+            if (mistake == KillMistake.ACKNOWLEDGED_EARLY && !again) {
                 synchronized (early) {
                     said(sender, index, ++last, true);
                     session.send(message);
@@ -301,15 +299,16 @@ final class KillLoopMain {
         private boolean settle(Source source, List<Received> taken) {
             Map<Received, CompletionStage<Boolean>> ends = new HashMap<>();
             for (var one : taken) {
+                if (mistake == KillMistake.ENDED_EARLY) {
+                    ended(one);
+                }
                 ends.put(one, source.settle().end(one, Outcome.ANSWERED, answer(one)));
             }
             boolean gives = true;
             for (var one : taken) {
                 if (waitFor(ends.get(one))) {
-                    say("ended " + number + " " + one.number() + " " + answer(one));
-                    synchronized (lock) {
-                        unsettled--;
-                        lock.notifyAll();
+                    if (mistake != KillMistake.ENDED_EARLY) {
+                        ended(one);
                     }
                 } else {
                     say("kept " + number + " " + one.number());
@@ -317,6 +316,14 @@ final class KillLoopMain {
                 }
             }
             return gives;
+        }
+
+        private void ended(Received one) {
+            say("ended " + number + " " + one.number() + " " + answer(one));
+            synchronized (lock) {
+                unsettled--;
+                lock.notifyAll();
+            }
         }
 
         private String answer(Received one) {
