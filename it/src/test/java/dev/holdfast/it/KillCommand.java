@@ -1,5 +1,6 @@
 package dev.holdfast.it;
 
+import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -58,19 +59,26 @@ final class KillCommand {
     private void train(Path work) throws IOException {
         var store = work.resolve("store").toString();
         var process = start("-XX:AOTCacheOutput=" + cache, store, KillMistake.NONE, work);
-        try (var orders = process.getOutputStream();
-                var out = process.inputReader(StandardCharsets.UTF_8)) {
-            orders.write("train 0 0 0 0 0 0 0 0\n".getBytes(StandardCharsets.UTF_8));
-            orders.flush();
-            for (int lines = 0; lines < 200 && out.readLine() != null; lines++) {}
-            orders.close();
-            while (out.readLine() != null) {}
+        try (var out = process.inputReader(StandardCharsets.UTF_8)) {
+            try (var orders = process.getOutputStream()) { // whose end is the end of the life
+                orders.write("train 0 0 0 0 0 0 0 0\n".getBytes(StandardCharsets.UTF_8));
+                orders.flush();
+                readLines(out, 200);
+            }
+            readLines(out, Long.MAX_VALUE);
             if (!process.waitFor(TRAINING)) {
                 process.destroyForcibly();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted", e);
+        }
+    }
+
+    private static void readLines(BufferedReader out, long most) throws IOException {
+        long read = 0;
+        while (read < most && out.readLine() != null) {
+            read++;
         }
     }
 

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -101,7 +102,14 @@ final class KillLoop {
                 case "--store" -> stores = List.of(Store.valueOf(arguments[++i].toUpperCase(Locale.ROOT)));
                 case "--seed" -> seed = Long.parseLong(arguments[++i]);
                 case "--mistake" -> mistake = KillMistake.named(arguments[++i]);
-                default -> kills = Integer.parseInt(arguments[i]);
+                default -> {
+                    if (!arguments[i].matches("[0-9]{1,9}")) {
+                        System.err.println("dev/kill [N] [--store sqlite|postgresql] [--seed S] [--mistake NAME], where"
+                                + " mistakes are " + Arrays.toString(KillMistake.values()) + "; got " + arguments[i]);
+                        System.exit(2);
+                    }
+                    kills = Integer.parseInt(arguments[i]);
+                }
             }
         }
         var trained = Files.createTempDirectory("holdfast-kill");
@@ -150,6 +158,7 @@ final class KillLoop {
     }
 
     private Outcome run(String store) throws IOException {
+        System.err.println("kill loop: " + plan.store().option() + ", " + plan.kills() + " kills, seed " + plan.seed());
         long started = System.nanoTime();
         var home = Files.createDirectories(plan.work().resolve("home"));
         int kills = 0;

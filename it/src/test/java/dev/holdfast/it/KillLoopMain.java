@@ -170,6 +170,7 @@ final class KillLoopMain {
         private final Object lock = new Object();
         private final Object early = new Object();
         private long unsettled;
+        /** The newest number, for {@link KillMistake#ACKNOWLEDGED_EARLY}. */
         private long last;
 
         Desk(int number) {
@@ -177,7 +178,7 @@ final class KillLoopMain {
             session = host.mail(name(number));
             var status = session.status();
             unsettled = status.queued() + status.inFlight();
-            last = status.queued() + status.inFlight() + status.consumed();
+            last = status.queued() + status.consumed();
         }
 
         // ---- senders ----------------------------------------------------------------------------------------------
@@ -185,19 +186,21 @@ final class KillLoopMain {
         /** Sends for ever, a few messages again that were acknowledged in an earlier life or in this one. */
         void send(int sender, long next) {
             var random = random(number, sender);
-            for (long index = Math.max(0, next - 1); ; index++) {
+            // Who acknowledges early does not know whether it was there.
+            boolean repeats = mistake != KillMistake.ACKNOWLEDGED_EARLY;
+            for (long index = repeats ? Math.max(0, next - 1) : next; ; index++) {
                 awaitRoom();
-                send(sender, index, false);
-                if (random.nextInt(16) == 0) {
-                    send(sender, random.nextLong(index + 1), true);
+                send(sender, index);
+                if (repeats && random.nextInt(16) == 0) {
+                    send(sender, random.nextLong(index + 1));
                 }
             }
         }
 
-        private void send(int sender, long index, boolean again) {
+        private void send(int sender, long index) {
             var key = key(number, sender, index);
             var message = Message.of(text(key)).key(mistake == KillMistake.KEY_FORGOTTEN ? key + "-" + life : key);
-            if (mistake == KillMistake.ACKNOWLEDGED_EARLY && !again) {
+            if (mistake == KillMistake.ACKNOWLEDGED_EARLY) {
                 synchronized (early) {
                     said(sender, index, ++last, true);
                     session.send(message);
