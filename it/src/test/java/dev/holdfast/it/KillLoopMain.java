@@ -190,14 +190,14 @@ final class KillLoopMain {
             boolean repeats = mistake != KillMistake.ACKNOWLEDGED_EARLY;
             for (long index = repeats ? Math.max(0, next - 1) : next; ; index++) {
                 awaitRoom();
-                send(sender, index);
+                sendOne(sender, index);
                 if (repeats && random.nextInt(16) == 0) {
-                    send(sender, random.nextLong(index + 1));
+                    sendOne(sender, random.nextLong(index + 1));
                 }
             }
         }
 
-        private void send(int sender, long index) {
+        private void sendOne(int sender, long index) {
             var key = key(number, sender, index);
             var message = Message.of(text(key)).key(mistake == KillMistake.KEY_FORGOTTEN ? key + "-" + life : key);
             if (mistake == KillMistake.ACKNOWLEDGED_EARLY) {
