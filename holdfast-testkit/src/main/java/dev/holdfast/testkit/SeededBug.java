@@ -156,8 +156,13 @@ public enum SeededBug {
                 s.summary());
     }
 
-    /** The core with this mistake in it. */
-    Core plant(Core sound) {
+    /**
+     * A core with this mistake in it; those of a store or a host change nothing in it.
+     *
+     * @param sound as in {@link dev.holdfast.runtime.Options#core()}
+     */
+    @SuppressWarnings("exports") // the core is shown to the testkit only
+    public Core plant(Core sound) {
         return new SlippingCore(sound, this);
     }
 }
