@@ -1,6 +1,5 @@
 package dev.holdfast.testkit;
 
-import dev.holdfast.SessionSummary;
 import dev.holdfast.SnapshotRecord;
 import dev.holdfast.core.Core;
 import java.nio.charset.StandardCharsets;
@@ -137,23 +136,6 @@ public enum SeededBug {
         members.put("reading", Json.object().with("feed", 0).with("open", false).with("inHand", Json.array()));
         return new SnapshotRecord(
                 sound.seq(), sound.version(), new Json.Obj(members).write().getBytes(StandardCharsets.UTF_8));
-    }
-
-    /** For a store that says that everything was read. */
-    static SessionSummary allRead(SessionSummary s) {
-        return new SessionSummary(
-                s.name(),
-                s.admitting(),
-                s.admissionReason(),
-                s.unread(),
-                s.lastArrival(),
-                s.lastArrival(),
-                s.seq(),
-                s.epoch(),
-                s.node(),
-                s.openTurn(),
-                s.dueAt(),
-                s.summary());
     }
 
     /**

@@ -173,11 +173,23 @@ final class SimulatedProcess {
         agents.after(Duration.ofMillis(agents.below(2_000)), () -> next(calls));
     }
 
-    /** Some messages kill any agent that reads them. */
+    /** Some messages kill any agent that reads them, or goes on with them after it was begun anew. */
     private boolean poisoned() {
-        return turnLines.stream()
-                .anyMatch(l -> l.texts().stream()
-                        .anyMatch(t -> t.contains(SimulatedAgents.POISON) && !t.startsWith("[holdfast]")));
+        boolean goesOn = turnLines.stream().allMatch(l -> l.texts().isEmpty());
+        return goesOn ? poisonous(lastWords()) : turnLines.stream().anyMatch(l -> poisonous(l.texts()));
+    }
+
+    private static boolean poisonous(List<String> texts) {
+        return texts.stream().anyMatch(t -> t.contains(SimulatedAgents.POISON) && !t.startsWith("[holdfast]"));
+    }
+
+    private List<String> lastWords() {
+        return context.reversed().stream()
+                .filter(e -> e.kind() != Entry.Kind.ASSISTANT)
+                .map(Entry::texts)
+                .filter(texts -> texts.stream().anyMatch(t -> !t.startsWith("[holdfast]")))
+                .findFirst()
+                .orElse(List.of());
     }
 
     private void modelCall(boolean own) {
