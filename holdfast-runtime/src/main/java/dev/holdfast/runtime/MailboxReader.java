@@ -62,14 +62,20 @@ final class MailboxReader implements Mailbox {
 
     @Override
     public CompletionStage<List<Received>> drainFeed() {
+        var held = new HashSet<Long>();
         synchronized (lock) {
-            present.ifPresent(feed -> feed.ended(FeedEnd.DRAINED));
+            present.ifPresent(feed -> {
+                held.addAll(feed.inFlight);
+                feed.ended(FeedEnd.DRAINED);
+            });
         }
-        // Looked at once nothing is taken any more, so that no message is in both hands.
+        // Looked at once nothing is taken any more, so that no message is in both hands: not even when another host has
+        // taken the session over, where what we hold waits again.
         return reading.endFeed(FeedEnd.DRAINED, true)
                 .thenCompose(over -> session.waiting(Integer.MAX_VALUE))
-                .thenApply(unread ->
-                        reading.over() ? List.of() : unread); // another host's by now: what we hold is back there
+                .thenApply(unread -> unread.stream()
+                        .filter(m -> !held.contains(m.number()))
+                        .toList());
     }
 
     @Override
