@@ -156,8 +156,8 @@ public enum SeededBug {
                 s.summary());
     }
 
-    /** The core with this mistake in it. */
-    Core plant(Core sound) {
+    /** The core with this mistake in it; unchanged when it is the store's to make. */
+    public Core plant(Core sound) {
         return new SlippingCore(sound, this);
     }
 }
