@@ -20,6 +20,7 @@ import org.junit.jupiter.api.TestReporter;
 
 /** Interrupt against settle, in every order: judged by what the store did first (IN-13). */
 final class InterruptOrdersTest {
+    private static final long TURN = 2;
 
     private static Session session(Race race) {
         return race.now(race.holdfast().sessionAsync(Race.NAME, new InstantAgent(race.executor())));
@@ -30,11 +31,12 @@ final class InterruptOrdersTest {
                 .thenCompose(receipt -> session.reply(((Receipt.Stored) receipt).number()));
     }
 
-    /** A cancel of the first turn, while a second message waits. */
+    /** A cancel of the first turn of the race, while a second message waits. */
     static void turnCancelled(Race race) {
         var session = session(race);
+        race.now(asked(session, "zero")); // its agent runs from now on
         var replies = List.of(race.atOnce(() -> asked(session, "one")), race.atOnce(() -> asked(session, "two")));
-        var cancel = race.atOnce(() -> session.cancel(Payload.Cancel.turn(1)));
+        var cancel = race.atOnce(() -> session.cancel(Payload.Cancel.turn(TURN)));
         race.go();
         long number = ((Receipt.Stored) Race.done("the cancel", cancel)).number();
         boolean accepted = false;
@@ -49,9 +51,9 @@ final class InterruptOrdersTest {
                         expected = EnumSet.of(Outcome.CANCELLED);
                     }
                 }
-                case Race.Stored.Recorded e when e.turn() == 1 && e.is("TurnOpened") -> opened = true;
+                case Race.Stored.Recorded e when e.turn() == TURN && e.is("TurnOpened") -> opened = true;
                 case Race.Stored.Recorded e
-                when e.turn() == 1 && e.is("TurnSettled") -> {
+                when e.turn() == TURN && e.is("TurnSettled") -> {
                     opened = false;
                     expected = accepted ? expected : EnumSet.of(Outcome.ANSWERED);
                     assertThat(outcome(e)).as("accepted before: " + accepted).isIn(expected);
@@ -60,11 +62,11 @@ final class InterruptOrdersTest {
                 default -> {}
             }
         }
-        assertThat(saysWhatItDid(race, number).map(what -> what.equals("turn 1 is not open any more")))
+        assertThat(saysWhatItDid(race, number).map(what -> what.equals("turn " + TURN + " is not open any more")))
                 .isEqualTo(expected.contains(Outcome.CANCELLED) ? Optional.empty() : Optional.of(true));
         replies.stream()
                 .map(r -> Race.done("an end", r))
-                .filter(end -> end.turn() != 1)
+                .filter(end -> end.turn() != TURN)
                 .forEach(end -> assertThat(end.outcome()).as("a later turn").isEqualTo(Outcome.ANSWERED));
     }
 

@@ -163,7 +163,7 @@ final class ObserverOrdersTest {
     @Tag("LV-08")
     @Test
     void events_followedWhileTheyAreCommitted_haveNoGapAndNoDouble(TestReporter reporter) {
-        Race.keeps(Race.TWO, reporter, ObserverOrdersTest::followed);
+        Race.keeps(Race.ONE, reporter, ObserverOrdersTest::followed);
         Race.catches("an event twice", Race::repeats, Race.TWO, reporter, ObserverOrdersTest::followed);
     }
 }
