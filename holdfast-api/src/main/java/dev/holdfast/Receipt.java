@@ -92,7 +92,7 @@ public sealed interface Receipt {
         @Override
         public String message() {
             return "the address '" + Printable.shortened(address)
-                    + "' is not claimed any more: what was meant for it has nobody to read it";
+                    + "' is claimed by no session: what is meant for it has nobody to read it";
         }
     }
 

@@ -30,7 +30,7 @@ import picocli.CommandLine.ParentCommand;
         description = "Talks to a session. Ctrl-C interrupts the turn, Ctrl-D leaves; the session is kept.")
 final class ChatCommand implements Callable<Integer> {
     private static final int SHOWN = 20;
-    private static final Author USER = new Author("user", "cli");
+    private static final Author USER = new Author(SendCommand.AUTHOR, "cli");
 
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli before call()

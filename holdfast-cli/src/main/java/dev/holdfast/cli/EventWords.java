@@ -137,6 +137,8 @@ final class EventWords {
             case Event.InterruptAsked e ->
                 Optional.of(e.number() > 0 ? "interrupting" : "interrupting" + because(e.why()));
             case Event.AgentTurnSeen e -> Optional.of(of(e));
+            case Event.PhaseChanged e
+            when e.trigger() == Phase.Trigger.PAUSE || e.trigger() == Phase.Trigger.DRAINED -> Optional.of(of(e));
             default -> Optional.empty();
         };
     }

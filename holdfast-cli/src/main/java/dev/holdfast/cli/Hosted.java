@@ -13,6 +13,7 @@ import dev.holdfast.SessionName;
 import dev.holdfast.SessionSummary;
 import dev.holdfast.Subscription;
 import dev.holdfast.claude.ClaudeCodeAgent;
+import dev.holdfast.core.Core;
 import dev.holdfast.runtime.ControlFile;
 import dev.holdfast.runtime.ControlFileNotice;
 import dev.holdfast.runtime.ControlFileOptions;
@@ -85,11 +86,11 @@ final class Hosted implements AutoCloseable {
         var journal = opened(data, store);
         Holdfast host;
         ClaudeCodeAgent chosen;
-        long seen;
+        Optional<SessionSummary> before;
         try {
             GlobalOptions.makePrivate(data);
             globals.logInto(data);
-            seen = Waiting.on(journal.session(name)).map(SessionSummary::seq).orElse(0L);
+            before = Waiting.on(journal.session(name));
             chosen = agent.apply(journal);
             var options = Options.standard();
             host = Holdfast.open(journal, journal.directory().isPresent() ? options : options.home(data));
@@ -101,12 +102,25 @@ final class Hosted implements AutoCloseable {
         var door = CompletableFuture.supplyAsync(() -> door(host, journal, data, store, globals.shell()));
         try {
             var session = host.session(name, chosen);
+            before.flatMap(Hosted::heldBack).ifPresent(live::warn);
+            long seen = before.map(SessionSummary::seq).orElse(0L);
             return new Hosted(name, data, journal, host, session, live, session.events(seen, live), door);
         } catch (RuntimeException e) {
             door.join().ifPresent(Door::close);
             host.close();
             throw e;
         }
+    }
+
+    /** What keeps turns from beginning although the session is taken up; a drained or parked one is resumed by that. */
+    private static Optional<String> heldBack(SessionSummary session) {
+        var state = session.summary();
+        if (!state.phase().equals("PAUSED") || Core.drained(state.phaseReason())) {
+            return Optional.empty();
+        }
+        String reason = TerminalText.line(state.phaseReason(), 200);
+        return Optional.of("the session is paused" + (reason.isEmpty() ? "" : ": " + reason)
+                + "; what is sent waits for: holdfast resume " + session.name());
     }
 
     /** Another command has the store for a moment only; a host, which has a door, has it for long. */

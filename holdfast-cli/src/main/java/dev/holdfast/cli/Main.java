@@ -106,8 +106,13 @@ final class Main implements Callable<Integer> {
 
     private static int misused(Shell shell, GlobalOptions globals, ParameterException problem) {
         String name = problem.getCommandLine().getCommandSpec().qualifiedName();
-        tell(shell, globals, Exit.USAGE, "usage", problem.getMessage() + "\nTry '" + name + " --help'.");
+        tell(shell, globals, Exit.USAGE, "usage", inWords(problem) + "\nTry '" + name + " --help'.");
         return Exit.USAGE;
+    }
+
+    /** What the parser says, without the names of Java's types. */
+    private static String inWords(ParameterException problem) {
+        return String.valueOf(problem.getMessage()).replaceFirst(" is not an? (?:long|int)$", " is not a whole number");
     }
 
     private static int failed(Shell shell, GlobalOptions globals, Exception failure) {

@@ -102,7 +102,7 @@ final class RunCommand implements Callable<Integer> {
 
     private Message message() {
         try {
-            var words = Message.of(String.join(" ", text)).author(new Author("user", "cli"));
+            var words = Message.of(String.join(" ", text)).author(new Author(SendCommand.AUTHOR, "cli"));
             return key.map(words::key).orElse(words);
         } catch (IllegalArgumentException e) {
             throw new CommandFailed(Exit.USAGE, "usage", String.valueOf(e.getMessage()));

@@ -27,6 +27,9 @@ import tools.jackson.databind.node.ObjectNode;
         },
         description = "Sends a message, beside a running host or without one; it is durable when this returns.")
 final class SendCommand extends SessionCommand {
+    /** Who sends when nobody is named. */
+    static final String AUTHOR = "user";
+
     private static final Duration POLL = Duration.ofSeconds(20);
 
     @Option(
@@ -45,8 +48,8 @@ final class SendCommand extends SessionCommand {
     @Option(names = "--to", paramLabel = "ADDRESS", description = "To whoever claimed that address, instead of a NAME.")
     private Optional<String> address = Optional.empty();
 
-    @Option(names = "--author", paramLabel = "WHO", description = "Who sends it. Default: user.")
-    private String author = "user";
+    @Option(names = "--author", paramLabel = "WHO", description = "Who sends it. Default: " + AUTHOR + ".")
+    private String author = AUTHOR;
 
     @Option(names = "--wait", description = "Waits for the answer and prints it; needs a host that runs the session.")
     private boolean wait;

@@ -7,6 +7,7 @@ import dev.holdfast.journal.PostgresOptions;
 import dev.holdfast.journal.SqliteJournal;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.regex.Pattern;
 
 /** Where the sessions of a command are kept: in the data directory, or in a database that is named. */
@@ -65,16 +66,20 @@ sealed interface Store {
 
         @Override
         public Journal open() {
-            try {
-                return PostgresJournal.at(address, PostgresOptions.standard());
-            } catch (IllegalArgumentException e) {
-                throw new CommandFailed(Exit.USAGE, "usage", String.valueOf(e.getMessage()));
-            }
+            return checked(PostgresJournal::at);
         }
 
         @Override
         public JournalReader read() {
-            return open();
+            return checked(PostgresJournal::readOnly);
+        }
+
+        private <R> R checked(BiFunction<String, PostgresOptions, R> opening) {
+            try {
+                return opening.apply(address, PostgresOptions.standard());
+            } catch (IllegalArgumentException e) {
+                throw new CommandFailed(Exit.USAGE, "usage", String.valueOf(e.getMessage()));
+            }
         }
 
         /** The address may hold a password. */

@@ -121,6 +121,9 @@ final class BesideHostTest {
         done("send", "b", "second");
         assertThat(done("cancel", "b", "--message", "2").out())
                 .isEqualTo("Session b: message 2 taken out of the queue.\n");
+        var unknown = run("cancel", "b", "--message", "99");
+        assertThat(unknown.exit()).isEqualTo(Exit.SESSION);
+        assertThat(unknown.err()).isEqualTo("holdfast: session b has no message 99\n");
         assertThat(done("cancel", "b", "--turn", "9").out()).isEqualTo("Session b: turn 9 is not open any more.\n");
         assertThat(done("cancel", "b").out()).isEqualTo("Session b: turn 1 is being ended.\n");
         await().until(() -> state("b").equals("idle"));
@@ -225,7 +228,7 @@ final class BesideHostTest {
     void sendToAnAddressNobodyClaimed_saysSo() {
         var sent = run("send", "--to", "hook-1", "hello");
         assertThat(sent.exit()).isEqualTo(Exit.SESSION);
-        assertThat(sent.err()).contains("the address 'hook-1' is not claimed any more");
+        assertThat(sent.err()).contains("the address 'hook-1' is claimed by no session");
     }
 
     @Test

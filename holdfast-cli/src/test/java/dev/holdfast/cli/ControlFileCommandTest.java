@@ -85,7 +85,7 @@ final class ControlFileCommandTest {
         assertThat(end(start("own")).out()).contains("echo: own");
         await().atMost(LONG)
                 .untilAsserted(() -> assertThat(Ran.command(data, "show", "a").out())
-                        .containsOnlyOnce("you    from the file\n")
+                        .containsOnlyOnce("ci     from the file\n")
                         .containsOnlyOnce("you    more from the file\n"));
         assertThat(Files.readString(acknowledgements)).contains("\"duplicate\"");
     }

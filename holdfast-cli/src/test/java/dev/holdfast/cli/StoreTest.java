@@ -66,6 +66,17 @@ final class StoreTest {
     }
 
     @Test
+    void databaseWithoutAStore_isReadAsNone_andNothingIsMadeInIt() {
+        String empty = url().replaceFirst("postgres$", "template1");
+        for (int i = 0; i < 2; i++) {
+            var listed = Ran.command(data, "ps", "--store", empty);
+            assertThat(listed.exit()).as(listed.out() + listed.err()).isEqualTo(Exit.STORE);
+            var sent = Ran.command(data, "send", "--store", empty, "a", "hello");
+            assertThat(sent.exit()).as(sent.out() + sent.err()).isEqualTo(Exit.STORE);
+        }
+    }
+
+    @Test
     void unreachableDatabase_exitsThreeWithoutItsPassword() {
         var ran = Ran.command(data, "ps", "--store", "postgresql://me:sesame@localhost:1/nowhere");
         assertThat(ran.exit()).as(ran.err()).isEqualTo(Exit.STORE);

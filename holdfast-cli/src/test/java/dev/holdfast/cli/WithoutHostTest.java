@@ -71,7 +71,11 @@ final class WithoutHostTest {
     @Test
     void orders_areActedOnAtOnce() {
         done("send", "a", "one");
-        done("send", "a", "two");
+        done("send", "a", "two", "--author", "Ann Example");
+        assertThat(done("show", "a").out())
+                .contains("you    one\n       (message 1, not answered yet)\n")
+                .contains("Ann Example two\n       (message 2, not answered yet)\n");
+        assertThat(run("withdraw", "a", "x").err()).contains("'x' is not a whole number\n");
         assertThat(done("pause", "a").out()).startsWith("Session a: pausing.\n");
         assertThat(done("ps").out()).contains("paused: paused by hand");
         assertThat(done("withdraw", "a", "1").out()).contains("Message 1 of session a is withdrawn");
@@ -81,6 +85,23 @@ final class WithoutHostTest {
         assertThat(done("close", "a", "--reason", "over").out()).isEqualTo("Session a: closing.\n");
         assertThat(done("ps").out()).contains("closed");
         assertThat(run("send", "a", "late").err()).contains("over");
+    }
+
+    @Test
+    @Tag("P4")
+    void runOfAPausedSession_saysWhatItWaitsFor() throws Exception {
+        done("pause", "a", "--reason", "lunch");
+        var unnamed = run("run", "--session", "a", "hello");
+        assertThat(unnamed.exit()).isEqualTo(Exit.SESSION);
+        assertThat(unnamed.err()).contains("begun without an agent: name one with --agent");
+        try (var waiting = new Command(data, "run", "--session", "a", "--agent", "scripted", "hello")) {
+            await().atMost(Duration.ofSeconds(60))
+                    .untilAsserted(() -> assertThat(waiting.err())
+                            .contains("the session is paused: lunch; what is sent waits for: holdfast resume a"));
+            done("resume", "a");
+            assertThat(waiting.exit()).as(waiting.err()).isZero();
+            assertThat(waiting.out()).isEqualTo("echo: hello\n");
+        }
     }
 
     @Test

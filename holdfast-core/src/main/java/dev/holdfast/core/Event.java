@@ -67,7 +67,7 @@ public sealed interface Event {
     /**
      * A message got its terminal record without a turn of an agent.
      *
-     * @param inHand a reader had taken it
+     * @param inHand a reader had taken it, or an agent was told it and had not said yet that it has it
      * @param text what its reader answered; else empty
      */
     record MessageEnded(Taken message, Outcome outcome, boolean inHand, String text, String why) implements Event {}

@@ -455,13 +455,18 @@ final class Step extends Feeds {
     /** What follows by itself, from the state and the time alone. */
     void advance() {
         deadlines();
+        next();
+        interrupt();
+    }
+
+    /** Gives out what is next, or ends a session with which nothing more is to happen. */
+    private void next() {
         openNext();
         serve();
         closeWhatIsOver();
         serve(); // a reader that still waits learns of a close
         wish();
         tell();
-        interrupt();
     }
 
     private void deadlines() {
@@ -546,8 +551,7 @@ final class Step extends Feeds {
         } else if (live.stage == AgentStage.DOWN && required && !delayed) {
             if (over) {
                 settleWithoutResult(endOutcome(), durable.turn().orElseThrow().ending());
-                openNext();
-                wish();
+                next();
             } else if (live.settings.agent()) {
                 move(AgentStage.Trigger.PLAN);
                 emit(new Event.IncarnationPlanned(durable.incarnation() + 1));
@@ -603,9 +607,7 @@ final class Step extends Feeds {
         boolean written = live.told.filter(turn.current().id()::equals).isPresent();
         if (!landed && !written) {
             settleWithoutResult(endOutcome(), turn.ending());
-            openNext();
-            wish();
-            tell();
+            next();
         } else if (landed && live.told.isPresent()) {
             stop(StopMode.BUSY); // another line is unacknowledged: an interrupt could hit its turn (TN-14)
         } else if (landed && live.interrupt == Live.InterruptWindow.CLOSED && !live.awaitIdle) {

@@ -109,8 +109,15 @@ abstract sealed class Turns extends Work permits Mail {
         // A steer that was written and not acknowledged runs next in the agent, or is in its record, or is lost. So it
         // is next here, and under the same id, by which the agent can be asked.
         live.told = live.told.filter(id -> steer.filter(s -> s.id().equals(id)).isPresent());
-        steer.filter(s -> durable.phase() != Phase.CLOSED)
-                .ifPresent(s -> openTurn(Told.Kind.MESSAGE, s.id(), s.messages(), true));
+        steer.ifPresent(s -> {
+            if (durable.phase() != Phase.CLOSED) {
+                openTurn(Told.Kind.MESSAGE, s.id(), s.messages(), true);
+                return;
+            }
+            for (Taken m : s.messages()) { // nobody may take it for unread: the agent may have it
+                emit(new Event.MessageEnded(m, Outcome.CLOSED, true, "", durable.phaseReason()));
+            }
+        });
     }
 
     /**

@@ -42,6 +42,18 @@ class FinishTest extends CoreScenario {
 
     @Test
     @Tag("MB-07")
+    void finish_withItsLastTurnCancelledBeforeItWasTold_closes() {
+        session.message();
+        session.finish("done");
+        session.cancel();
+
+        assertThat(session.outcome(1)).contains(Outcome.CANCELLED);
+        assertThat(session.durable().phase()).isEqualTo(Phase.CLOSED);
+        assertThat(session.durable().phaseReason()).isEqualTo("done");
+    }
+
+    @Test
+    @Tag("MB-07")
     void finish_twice_keepsTheFirstReason() {
         session.message();
         session.finish("first");

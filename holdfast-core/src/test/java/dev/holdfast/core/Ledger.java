@@ -26,6 +26,9 @@ final class Ledger {
     private final Map<Long, Place> places;
     private final Map<Long, Outcome> outcomes;
     private final Set<Long> restored = new HashSet<>();
+    /** Told as steers, and not known to have landed. */
+    private final Set<Long> steered = new HashSet<>();
+
     private long turn;
     private long ended;
     private boolean given;
@@ -49,6 +52,7 @@ final class Ledger {
     Ledger copy() {
         var copy = new Ledger(new HashMap<>(places), new HashMap<>(outcomes));
         copy.restored.addAll(restored);
+        copy.steered.addAll(steered);
         copy.turn = turn;
         copy.ended = ended;
         copy.given = given;
@@ -116,8 +120,13 @@ final class Ledger {
                 e.messages().forEach(m -> take(m, Place.TURN));
                 given = false;
             }
-            case Event.SteerLanded e -> take(e.message(), Place.TURN);
+            case Event.SteerPlanned e -> steered.add(e.message().number());
+            case Event.SteerLanded e -> {
+                steered.remove(e.message().number());
+                take(e.message(), Place.TURN);
+            }
             case Event.SteerReturned e -> {
+                steered.remove(e.message().number());
                 if (has(e.message().number(), Place.TURN)) {
                     places.put(e.message().number(), Place.FRONT);
                 }
@@ -135,8 +144,11 @@ final class Ledger {
                     restored.add(m.number());
                 });
             case Event.MessageEnded e -> {
-                ended += e.inHand() ? 1 : 0;
-                if (e.inHand() != has(e.message().number(), Place.HAND)) {
+                boolean read = has(e.message().number(), Place.HAND);
+                boolean told = e.outcome() == Outcome.CLOSED
+                        && steered.contains(e.message().number());
+                ended += read ? 1 : 0;
+                if (e.inHand() != (read || told)) {
                     throw new AssertionError("not where it says: " + e + ", but " + places);
                 }
                 end(e.message(), e.outcome());

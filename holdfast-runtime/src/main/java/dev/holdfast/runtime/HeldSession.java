@@ -59,7 +59,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A session of this host: wakes its owner when there is something to do, lets it go when there is nothing, and completes
  * callers from committed events only. Thread-safe; {@code lock} guards which owner is current and who waits for what, is
- * held only for moments, and of other locks only a reading's is taken under it.
+ * held only for moments, and of other locks only a reading's and the store's are taken under it.
  *
  * <p>Longer than other files, since it is all of {@link Session}: what waits, watches and reads is in parts of its own
  * ({@link Callers}, {@link Internals}, {@link Watches}, {@link Chronicle}, {@link Reading}, {@link Observers}).
@@ -211,14 +211,14 @@ final class HeldSession implements Session, Owner.Audience {
         return !phase.equals(Phase.PARKED.name()) && !phase.equals(Phase.PAUSED.name());
     }
 
-    /** Another host may own the session: what it records is looked for each second. */
+    /** Another host may own the session, now or again: what it records is looked for each second. */
     void poll() {
         synchronized (lock) {
             if (owner.isPresent()) {
                 owner.get().endIfLost();
                 return;
             }
-            if (!elsewhere()) {
+            if (!elsewhere() && !observers.any() && !feed.isFollowed()) {
                 return;
             }
         }

@@ -165,12 +165,7 @@ final class Routes {
         var session = session(asked);
         long number = number(asked);
         var wait = Duration.ofSeconds(query(asked, "wait", 0, 0, REPLY_WAIT_MAX.toSeconds()));
-        long last = waits.on(journal.session(session.name()))
-                .map(SessionSummary::lastArrival)
-                .orElse(0L);
-        if (number > last) {
-            throw noMessage(session.name(), number);
-        }
+        demandMessage(session.name(), number);
         var reply = waits.on(session.reply(number), wait.isZero() ? Duration.ofMillis(200) : wait);
         return reply.map(r -> Answer.json(200, Shown.reply(session.name(), r)))
                 .orElseGet(() -> Answer.json(
@@ -222,6 +217,7 @@ final class Routes {
     private Answer cancel(Route.Asked asked) {
         var fields = asked.fields("turn", "message", "key", "author", "surface");
         var cancel = new Payload.Cancel(fields.number("turn"), fields.number("message"));
+        cancel.message().ifPresent(number -> demandMessage(session(asked).name(), number));
         return ordered(asked, session -> session.submit(cancel, author(fields), key(asked, fields)));
     }
 
@@ -390,6 +386,16 @@ final class Routes {
             case Receipt.Stored r -> Answer.json(202, Shown.receipt(session, numbered, r, held(session)));
             case Receipt.Refusal r -> Problem.of(r).answer();
         };
+    }
+
+    /** A number that was never given is a mistake of the caller. */
+    private void demandMessage(SessionName session, long number) {
+        long last = waits.on(journal.session(session))
+                .map(SessionSummary::lastArrival)
+                .orElse(0L);
+        if (number > last) {
+            throw noMessage(session, number);
+        }
     }
 
     private static CallRefused noMessage(SessionName session, long number) {

@@ -190,6 +190,8 @@ final class DoorTest {
         assertThat(post(202, A + "/interrupt", "{}").path("done").asString()).isEqualTo("turn 1 is being ended");
         assertThat(reply("a", 1).path("outcome").asString()).isEqualTo("CANCELLED");
         assertThat(reply("a", 3).path("text").asString()).isEqualTo("echo: third");
+        assertThat(post(404, A + "/cancel", "{\"message\":99}").path("problem").asString())
+                .isEqualTo("no_such_message");
         var both = post(400, A + "/cancel", "{\"turn\":1,\"message\":2}");
         assertThat(both.path("detail").asString()).contains("a turn or a message, not both");
         var keyed = caller.post(A + "/cancel", "{}", "Idempotency-Key: c1");

@@ -79,7 +79,7 @@ final class CancelRules {
                     waiting.add(m);
                 }
             }
-            if (!waiting.isEmpty()) {
+            if (!waiting.isEmpty() && !releasePending()) {
                 choices.add(new Choice(cancel, waiting));
             }
         }
@@ -87,9 +87,19 @@ final class CancelRules {
 
     private void cancelMessage(Entry cancel, Entry m) {
         boolean waits = m.place == Place.WAITING || m.place == Place.FRONT;
-        if (waits && m.kind() != ArrivalKind.STEER) { // a steer may land first
+        if (waits && !releasePending() && m.kind() != ArrivalKind.STEER) { // a steer may land first
             messages.putIfAbsent(m.number(), cancel);
         }
+    }
+
+    /** A release that was accepted before takes everything, so that nothing waits any more when the cancel has its turn. */
+    private boolean releasePending() {
+        for (Entry e : ledger.takeable()) {
+            if (e.kind() == ArrivalKind.RELEASE) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The turn is being ended already, for whatever reason. */

@@ -180,6 +180,12 @@ final class EventRules {
 
     private Entry named(long number) {
         var entry = ledger.of(number);
+        if (phase == Phase.CLOSED
+                && entry.place == Place.FRONT
+                && !entry.kind().speaks()) { // put back, and never taken
+            ledger.move(entry, Place.ENDED);
+            return entry;
+        }
         ledger.expect(entry, Place.WAITING, "an event without words");
         ledger.name(entry);
         ledger.move(entry, Place.ENDED);
@@ -354,12 +360,17 @@ final class EventRules {
 
     private void ended(Event.MessageEnded e) {
         var m = ledger.of(e.message().number());
-        if (e.inHand()) {
+        if (e.inHand() && m.steering) {
+            check(
+                    e.outcome() == Outcome.CLOSED,
+                    "TN-09: " + m + " ends as " + e.outcome() + " while it is told as a steer");
+            ledger.take(m, Place.ENDED, "MessageEnded");
+        } else if (e.inHand()) {
             ledger.expect(m, Place.HAND, "MessageEnded");
         } else if (m.place == Place.RELEASED) {
             check(e.outcome() == Outcome.CLOSED, "IN-10: " + m + " ends as " + e.outcome() + " while it is released");
         } else {
-            check(!m.steering || e.outcome() == Outcome.CLOSED, "TN-09: " + m + " ends while it is told as a steer");
+            check(!m.steering, "TN-09: " + m + " ends as unread while it is told as a steer");
             ledger.take(m, Place.ENDED, "MessageEnded");
         }
         ledger.end(m, e.outcome());
@@ -467,9 +478,10 @@ final class EventRules {
         named(e.number());
         long before = 0;
         for (Taken t : e.messages()) {
-            check(t.number() > before && t.number() < e.number(), "IN-10: " + e + " is not in order");
-            before = t.number();
             var m = ledger.of(t.number());
+            boolean inOrder = m.returned || t.number() > before; // what was given back goes before the others
+            check(inOrder && t.number() < e.number(), "IN-10: " + e + " is not in order");
+            before = m.returned ? before : t.number();
             check(!m.steering, "IN-10: " + m + " is released while it is told as a steer");
             ledger.take(m, Place.RELEASED, "MessagesReleased");
         }

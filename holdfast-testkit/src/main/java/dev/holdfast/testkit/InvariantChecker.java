@@ -320,8 +320,10 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
         long before = 0;
         for (Received r : unread) {
             var e = ledger.of(r.number());
-            check(e.named && e.number() > before, () -> "IN-10: " + e + " is handed to the releaser of an address");
-            before = e.number();
+            long last = before;
+            check(e.named, () -> "IN-10: " + e + " waits still and is handed to the releaser of an address");
+            check(e.returned || e.number() > last, () -> "IN-10: " + e + " is handed to a releaser behind " + last);
+            before = e.returned ? last : e.number();
         }
     }
 
@@ -425,7 +427,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
                     e.turn == 0 || e.turn > events.forgotten() || incarnation < events.incarnation() || !events.up(),
                     () -> "IN-20: " + e + " stands in a conversation that was dropped");
             boolean taken = e.outcome
-                    .filter(o -> o == Outcome.WITHDRAWN || (o == Outcome.CLOSED && e.turn == 0))
+                    .filter(o -> o == Outcome.WITHDRAWN || (o == Outcome.CLOSED && e.turn == 0 && !e.steering))
                     .isPresent();
             check(!taken, () -> "MB-21: " + e + " ended as " + e.outcome + " and stands in the conversation");
             if (e.turn > 0) {
@@ -460,6 +462,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
 
     boolean everythingEnded() {
         return ledger.everythingEnded()
+                && (!events.finishing() || phase() == Phase.CLOSED)
                 && (phase() == Phase.CLOSED || ledger.at(Place.RELEASED).isEmpty());
     }
 

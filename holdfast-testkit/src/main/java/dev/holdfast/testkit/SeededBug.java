@@ -156,7 +156,12 @@ public enum SeededBug {
                 s.summary());
     }
 
-    /** The core with this mistake in it; unchanged when it is the store's to make. */
+    /**
+     * A core with this mistake in it; those of a store or a host change nothing in it.
+     *
+     * @param sound as in {@link dev.holdfast.runtime.Options#core()}
+     */
+    @SuppressWarnings("exports") // the core is shown to the testkit only
     public Core plant(Core sound) {
         return new SlippingCore(sound, this);
     }

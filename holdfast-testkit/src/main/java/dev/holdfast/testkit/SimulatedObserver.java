@@ -85,7 +85,9 @@ final class SimulatedObserver {
     }
 
     void atTheEnd() {
-        if (closed || !host.knows() || !host.has(session)) {
+        boolean overtakenUnawares = !world.kind.leased()
+                && world.store.contents(Simulation.SESSION).overtaken.contains(host.group);
+        if (closed || overtakenUnawares || !host.knows() || !host.has(session)) {
             return;
         }
         for (long number : unread) {

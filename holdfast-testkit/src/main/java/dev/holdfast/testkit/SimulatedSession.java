@@ -22,12 +22,14 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
 
@@ -47,6 +49,8 @@ final class SimulatedSession {
     private final Optional<SeededBug> bug;
     /** Who holds the claim, until it is given back. */
     Optional<VirtualTime.Group> holder = Optional.empty();
+    /** Those whose claim was taken over and who have written nothing since, so that they may not know. */
+    final Set<VirtualTime.Group> overtaken = new HashSet<>();
 
     Optional<SnapshotRecord> snapshot = Optional.empty();
     Batch.Admission admission = new Batch.Admission(true, "");

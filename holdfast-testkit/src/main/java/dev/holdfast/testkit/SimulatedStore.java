@@ -382,6 +382,8 @@ public final class SimulatedStore {
                     throw new JournalException(
                             Problem.OWNED, "session '" + name + "' is owned by host '" + session.node + "'");
                 });
+                session.holder.filter(other -> other != host).ifPresent(session.overtaken::add);
+                session.overtaken.remove(host);
                 session.holder = Optional.of(host);
                 session.epoch++;
                 session.node = node.name();
@@ -501,10 +503,16 @@ public final class SimulatedStore {
 
             @Override
             public CompletionStage<Appended> append(Batch batch) {
-                return resigned
-                        ? CompletableFuture.failedFuture(gone())
-                        : write(() ->
-                                of(name).append(batch, epoch, host.now(), traits.has(SeededBug.STALE_EPOCH_ACCEPTED)));
+                if (resigned) {
+                    return CompletableFuture.failedFuture(gone());
+                }
+                return write(() -> {
+                    var answer = of(name).append(batch, epoch, host.now(), traits.has(SeededBug.STALE_EPOCH_ACCEPTED));
+                    if (answer instanceof Appended.Fenced) {
+                        of(name).overtaken.remove(host);
+                    }
+                    return answer;
+                });
             }
 
             @Override

@@ -188,7 +188,7 @@ final class AddressesTest {
         assertThat(claimed()).isEmpty();
         var late = deliver("hook", "late");
         assertThat(late).isInstanceOf(Receipt.Released.class);
-        assertThat(((Receipt.Refusal) late).message()).contains("'hook'").contains("not claimed any more");
+        assertThat(((Receipt.Refusal) late).message()).contains("'hook'").contains("claimed by no session");
         assertThat(now(inbox.session().addresses().release()))
                 .as("a second call")
                 .isEmpty();
