@@ -1258,6 +1258,7 @@ final class HeldSession implements Session, Owner.Audience {
                 .thenCompose(before -> acceptAndAct(parts.envelope().control(name, ArrivalKind.CLOSE, reason))
                         .thenCompose(receipt -> receipt instanceof Receipt.Stored r
                                 ? ended(r.number())
+                                        .thenCompose(over -> endedSince())
                                         .thenCompose(over -> chronicle.unreadAtClose(
                                                 before.map(SessionSummary::seq).orElse(0L)))
                                         .thenCompose(chronicle::load)
@@ -1274,6 +1275,15 @@ final class HeldSession implements Session, Owner.Audience {
         }
         signal();
         return over;
+    }
+
+    /** What was accepted behind the close, before that was acted on, ends as well; closed, it accepts nothing more. */
+    private CompletionStage<Void> endedSince() {
+        return parts.journal()
+                .session(name)
+                .thenCompose(at -> at.filter(s -> s.summary().phase().equals(Phase.CLOSED.name()))
+                        .map(s -> ended(s.lastArrival()))
+                        .orElseGet(() -> CompletableFuture.completedFuture(null)));
     }
 
     // ---- questions and requests of the host -------------------------------------------------------------------------

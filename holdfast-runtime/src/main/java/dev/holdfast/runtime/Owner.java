@@ -250,12 +250,10 @@ final class Owner {
                     }
                     announce(page);
                     appending = false;
+                    // Behind the arrivals that were decided on before, which are older; all of them come first again.
+                    inputs.addFirst(new Input.Arrived(
+                            page.stream().map(envelope::header).toList(), 0));
                     inputs.addAll(0, deciding);
-                    boolean waking = inputs.getFirst() instanceof Input.Awake; // nothing is decided before that
-                    inputs.add(
-                            waking ? 1 : 0,
-                            new Input.Arrived(
-                                    page.stream().map(envelope::header).toList(), 0));
                 }));
     }
 

@@ -85,6 +85,11 @@ public final class SimulatedStore {
         this(new Random(0), Traits.sound());
     }
 
+    /** A store for one host at a time that makes this mistake on purpose, if it is one of a store. */
+    public SimulatedStore(SeededBug mistake) {
+        this(new Random(0), new Traits(false, 0, Optional.of(mistake)));
+    }
+
     SimulatedStore(Random random, Traits traits) {
         this.random = random;
         this.traits = traits;

@@ -3,15 +3,19 @@ package dev.holdfast.it;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.Journal;
 import dev.holdfast.Limits;
+import dev.holdfast.core.Core;
 import dev.holdfast.runtime.Holdfast;
 import dev.holdfast.runtime.Options;
+import dev.holdfast.testkit.SeededBug;
 import dev.holdfast.testkit.SimulatedStore;
 import dev.holdfast.testkit.VirtualTime;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.function.UnaryOperator;
 
 /** Hosts on one simulated store, on one thread and in virtual time: days pass in moments, and nothing may block. */
@@ -19,11 +23,22 @@ final class VirtualHosts {
     private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     private final VirtualTime time;
-    private final SimulatedStore store = new SimulatedStore();
+    private final SimulatedStore store;
+    private final Optional<SeededBug> mistake;
     private Limits limits = Limits.standard();
 
     VirtualHosts(long seed) {
-        time = new VirtualTime(new Random(seed));
+        this(new Random(seed), Optional.empty());
+    }
+
+    /**
+     * @param order draws which of the tasks that are ready runs next
+     * @param mistake one that the store or the core makes on purpose
+     */
+    VirtualHosts(Random order, Optional<SeededBug> mistake) {
+        time = new VirtualTime(order);
+        store = mistake.map(SimulatedStore::new).orElseGet(SimulatedStore::new);
+        this.mistake = mistake;
     }
 
     /** One host, which can be killed between any two steps. */
@@ -38,6 +53,11 @@ final class VirtualHosts {
 
         Holdfast holdfast() {
             return holdfast;
+        }
+
+        /** Where its tasks run. */
+        Executor executor() {
+            return group.executor();
         }
 
         /** kill -9. */
@@ -58,7 +78,9 @@ final class VirtualHosts {
     /** @param around what the host sees of the store */
     Host host(UnaryOperator<Journal> around) {
         var group = time.new Group();
-        var options = Options.standard().limits(limits).surroundings(group);
+        var sound = Options.standard().limits(limits).surroundings(group);
+        var options =
+                mistake.map(m -> sound.core(m.plant(Core.standard(limits)))).orElse(sound);
         return new Host(group, Holdfast.open(around.apply(store.open(group)), options));
     }
 
