@@ -73,9 +73,8 @@ final class MailboxReader implements Mailbox {
         // taken the session over, where what we hold waits again.
         return reading.endFeed(FeedEnd.DRAINED, true)
                 .thenCompose(over -> session.waiting(Integer.MAX_VALUE))
-                .thenApply(unread -> unread.stream()
-                        .filter(m -> !held.contains(m.number()))
-                        .toList());
+                .thenApply(unread ->
+                        unread.stream().filter(m -> !held.contains(m.number())).toList());
     }
 
     @Override
