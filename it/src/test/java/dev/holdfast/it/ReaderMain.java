@@ -113,6 +113,7 @@ final class ReaderMain {
                     "--enable-native-access=ALL-UNNAMED",
                     "-XX:TieredStopAtLevel=1",
                     "-XX:+UseSerialGC",
+                    "-Dlogback.configurationFile=" + System.getProperty("logback.configurationFile", ""),
                     "-cp",
                     System.getProperty("java.class.path"),
                     ReaderMain.class.getName(),
@@ -122,8 +123,9 @@ final class ReaderMain {
             builder.environment().putAll(Map.of("PATH", "/usr/bin:/bin", "LANG", "C.UTF-8"));
             process = builder.start();
             out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-            if (!out.readLine().equals("ready")) {
-                throw new IOException("the reader does not start");
+            var first = out.readLine();
+            if (!"ready".equals(first)) {
+                throw new IOException("the reader does not start; it said " + first);
             }
         }
 
