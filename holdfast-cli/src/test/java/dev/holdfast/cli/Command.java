@@ -27,6 +27,8 @@ final class Command implements AutoCloseable {
     /** Another program of the tests. */
     Command(Path data, Class<?> program, String... arguments) throws IOException {
         var command = new ArrayList<String>();
+        // A shell that runs a check in the background has it ignore ^C, and so would every child of it.
+        command.addAll(List.of("/usr/bin/env", "--default-signal=INT"));
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of(
                 "-XX:+UseSerialGC",
