@@ -18,7 +18,7 @@ import dev.holdfast.SessionPolicy;
 import dev.holdfast.SessionSummary;
 import dev.holdfast.core.Core;
 import dev.holdfast.core.Settings.Taker;
-import dev.holdfast.runtime.HeldSession.Taking;
+import dev.holdfast.runtime.SessionLife.Taking;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HexFormat;
