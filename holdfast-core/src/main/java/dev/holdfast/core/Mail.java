@@ -16,6 +16,9 @@ import java.util.stream.Stream;
 
 /** What arrivals do: urgent ones ahead of the queue, the others in their place. */
 abstract sealed class Mail extends Turns permits Feeds {
+    /** What the reason of a drain begins with when somebody had paused the session before. */
+    static final String PAUSED = "paused: ";
+
     Mail(Limits limits, Fold fold, Durable durable, Live live, Instant now) {
         super(limits, fold, durable, live, now);
     }
@@ -252,7 +255,11 @@ abstract sealed class Mail extends Turns permits Feeds {
         done(h, can ? Event.ArrivalDone.DRAINING : "nothing to drain");
         if (can) {
             live.internal = List.of();
-            change(Phase.Trigger.DRAIN, h.wish().note(), h.wish().deadline());
+            boolean paused = durable.phase() == Phase.PAUSED && !Core.drained(durable.phaseReason());
+            change(
+                    Phase.Trigger.DRAIN,
+                    paused ? PAUSED + durable.phaseReason() : h.wish().note(),
+                    h.wish().deadline());
         }
     }
 

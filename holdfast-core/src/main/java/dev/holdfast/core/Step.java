@@ -496,14 +496,20 @@ final class Step extends Feeds {
         closeFeed(FeedEnd.DRAINED);
         boolean late = durable.drainBy().filter(by -> !now.isBefore(by)).isPresent();
         if (durable.turn().isEmpty() && durable.reading().inHand().isEmpty()) {
-            change(Phase.Trigger.DRAINED, Core.DRAIN + "ed");
+            change(Phase.Trigger.DRAINED, drained(Core.DRAIN + "ed"));
         } else if (late) {
             var what = durable.turn()
                     .map(t -> "turn " + t.number() + " open")
                     .orElse(durable.reading().inHand().size() + " messages in flight");
-            change(Phase.Trigger.DRAINED, Core.DRAIN + " deadline passed with " + what);
+            change(Phase.Trigger.DRAINED, drained(Core.DRAIN + " deadline passed with " + what));
             stop(StopMode.BUSY, Event.EndCause.DRAINED);
         }
+    }
+
+    /** Somebody's pause stays one: only who paused a session resumes it (MB-08). */
+    private String drained(String why) {
+        var reason = durable.phaseReason();
+        return reason.startsWith(PAUSED) ? reason.substring(PAUSED.length()) : why;
     }
 
     /** HS-04, MB-11: between turns only, and only when nothing is next. */

@@ -38,6 +38,23 @@ class DrainTest extends CoreScenario {
     }
 
     @Test
+    @Tag("MB-08")
+    @Tag("MB-09")
+    void drain_ofAPausedSession_leavesItPausedAsItWas() {
+        running();
+        session.pause("budget");
+        session.drain(LONG);
+        assertThat(session.durable().phase()).isEqualTo(Phase.DRAINING);
+        session.result("1");
+        session.idle();
+
+        assertThat(session.durable().phase()).isEqualTo(Phase.PAUSED);
+        assertThat(session.durable().phaseReason())
+                .as("no drain: who takes the session up does not resume it")
+                .isEqualTo("budget");
+    }
+
+    @Test
     @Tag("MB-09")
     void drain_inATurn_letsItEndAndTakesNothingMore() {
         running();

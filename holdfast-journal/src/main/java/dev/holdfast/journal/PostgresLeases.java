@@ -171,6 +171,12 @@ final class PostgresLeases implements AutoCloseable {
                 disconnect();
                 giveUp(PostgresProblems.of(e, "registering a node", url), PostgresProblems.mayPass(e));
                 nextBeat = Monotonic.nanos() + Math.min(beatNanos, backoff.nanos());
+            } catch (RuntimeException | Error e) { // nobody may wait for a thread that is gone
+                reached = false;
+                LOG.error("the leases in {} could not be prolonged", url, e);
+                disconnect();
+                giveUp(new JournalException(Problem.FAILED, "registering a node in " + url + " failed: " + e), false);
+                nextBeat = Monotonic.nanos() + Math.min(beatNanos, backoff.nanos());
             }
         }
         finish();

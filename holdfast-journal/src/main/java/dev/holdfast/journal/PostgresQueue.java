@@ -198,34 +198,46 @@ final class PostgresQueue {
      * @param again in their order; none of them behind one that was passed over
      */
     void finished(List<PostgresWrite<?>> batch, List<PostgresWrite<?>> passedOver, List<PostgresWrite<?>> again) {
+        JournalException given;
         lock.lock();
         try {
             count(batch, -1);
-            count(passedOver, 1);
-            count(again, 1);
-            Map<SessionName, List<PostgresWrite<?>>> back = new HashMap<>();
-            Set<SessionName> held = new HashSet<>();
-            for (PostgresWrite<?> write : passedOver) {
-                held.add(write.session());
-                back.computeIfAbsent(write.session(), name -> new ArrayList<>()).add(write);
+            if (ended == null) {
+                putBack(batch, passedOver, again);
+                return;
             }
-            for (PostgresWrite<?> write : again) {
-                back.computeIfAbsent(write.session(), name -> new ArrayList<>()).add(write);
-            }
-            back.forEach((session, writes) -> {
-                Lane lane = lanes.computeIfAbsent(session, Lane::new);
-                writes.reversed().forEach(lane.writes::addFirst);
-            });
-            for (PostgresWrite<?> write : batch) {
-                Lane lane = lanes.get(write.session());
-                if (lane != null) {
-                    passedOver(lane, held.remove(write.session()), back.containsKey(write.session()));
-                }
-            }
-            signal();
+            given = ended;
         } finally {
             lock.unlock();
         }
+        passedOver.forEach(write -> write.fail(given));
+        again.forEach(write -> write.fail(given));
+    }
+
+    private void putBack(
+            List<PostgresWrite<?>> batch, List<PostgresWrite<?>> passedOver, List<PostgresWrite<?>> again) {
+        count(passedOver, 1);
+        count(again, 1);
+        Map<SessionName, List<PostgresWrite<?>>> back = new HashMap<>();
+        Set<SessionName> held = new HashSet<>();
+        for (PostgresWrite<?> write : passedOver) {
+            held.add(write.session());
+            back.computeIfAbsent(write.session(), name -> new ArrayList<>()).add(write);
+        }
+        for (PostgresWrite<?> write : again) {
+            back.computeIfAbsent(write.session(), name -> new ArrayList<>()).add(write);
+        }
+        back.forEach((session, writes) -> {
+            Lane lane = lanes.computeIfAbsent(session, Lane::new);
+            writes.reversed().forEach(lane.writes::addFirst);
+        });
+        for (PostgresWrite<?> write : batch) {
+            Lane lane = lanes.get(write.session());
+            if (lane != null) {
+                passedOver(lane, held.remove(write.session()), back.containsKey(write.session()));
+            }
+        }
+        signal();
     }
 
     private void passedOver(Lane lane, boolean held, boolean back) {
@@ -273,29 +285,36 @@ final class PostgresQueue {
      * Says what became of a batch from {@link #takeSlow}; what is left stands in line again, or goes with the others.
      */
     void finishedSlow(List<PostgresWrite<?>> batch, List<PostgresWrite<?>> again) {
+        JournalException given;
         lock.lock();
         try {
             count(batch, -1);
-            count(again, 1);
-            Lane lane = lanes.get(batch.getFirst().session());
-            if (lane == null) {
-                return; // ended meanwhile
+            if (ended == null) {
+                standAgain(batch, again);
+                return;
             }
-            again.reversed().forEach(lane.writes::addFirst);
-            if (!again.isEmpty()) {
-                slow.add(lane);
-                slowCame.signal();
-            } else {
-                lane.alone = false;
-                lane.rounds = 0;
-                if (lane.writes.isEmpty()) {
-                    lanes.remove(lane.session);
-                }
-            }
-            signal();
+            given = ended;
         } finally {
             lock.unlock();
         }
+        again.forEach(write -> write.fail(given));
+    }
+
+    private void standAgain(List<PostgresWrite<?>> batch, List<PostgresWrite<?>> again) {
+        count(again, 1);
+        Lane lane = lanes.computeIfAbsent(batch.getFirst().session(), Lane::new);
+        again.reversed().forEach(lane.writes::addFirst);
+        if (!again.isEmpty()) {
+            slow.add(lane);
+            slowCame.signal();
+        } else {
+            lane.alone = false;
+            lane.rounds = 0;
+            if (lane.writes.isEmpty()) {
+                lanes.remove(lane.session);
+            }
+        }
+        signal();
     }
 
     private void count(List<PostgresWrite<?>> writes, int sign) {

@@ -123,10 +123,10 @@ final class PostgresReadPool implements AutoCloseable {
         try {
             if (!threads.awaitTermination(END_SECONDS, TimeUnit.SECONDS)) {
                 LOG.warn("a read of {} goes on after {} s and is broken off", url, END_SECONDS);
-                threads.shutdownNow();
+                threads.shutdownNow().forEach(Runnable::run); // each is told that this is closed
             }
         } catch (InterruptedException e) {
-            threads.shutdownNow();
+            threads.shutdownNow().forEach(Runnable::run); // each is told that this is closed
             Thread.currentThread().interrupt();
         }
     }

@@ -246,7 +246,7 @@ final class EffectRunner {
         stage.whenComplete((value, failure) -> outlet.later(() -> {
             if (failure != null) {
                 outlet.failed("could not " + what, failure);
-            } else if (stillWanted(effect)) {
+            } else if (stillWanted(effect) && outlet.holds()) { // the ownership may have run out while it was read
                 step.accept(value);
             }
         }));

@@ -54,8 +54,9 @@ final class HeldSession extends SessionMail {
 
     @Override
     public Subscription events(long after, EventListener listener) {
-        parts.sessions().keep(this);
-        return feed.subscribe(after, listener);
+        var subscription = feed.subscribe(after, listener);
+        parts.sessions().keep(this); // from now on an owner that rests sees that somebody listens
+        return subscription;
     }
 
     @Override
@@ -375,18 +376,20 @@ final class HeldSession extends SessionMail {
 
     @Override
     public Subscription onInterrupt(Consumer<Received> handler) {
+        var subscription = observers.onInterrupt(handler);
         parts.sessions().keep(this);
-        return observers.onInterrupt(handler);
+        return subscription;
     }
 
     @Override
     public Subscription onDelivery(Consumer<Received> handler) {
-        parts.sessions().keep(this);
-        return observers.onDelivery(
+        var subscription = observers.onDelivery(
                 handler,
                 begin().thenCompose(now -> chronicle
                         .load(now.front())
                         .thenApply(front -> new Observers.Begin(front, now.takenThrough(), now::named))));
+        parts.sessions().keep(this);
+        return subscription;
     }
 
     /** The state from which on everything is told: by an owner here nothing is taken before it is known. */
@@ -443,7 +446,7 @@ final class HeldSession extends SessionMail {
                 return CompletableFuture.completedFuture(false);
             }
             var end = new CompletableFuture<Boolean>();
-            settling.computeIfAbsent(number, n -> new ArrayList<>()).add(end);
+            settling.computeIfAbsent(number, n -> new ArrayList<>()).add(new Ending(outcome, answer, end));
             owner.get().offer(new Input.ReadSettled(feedNumber, number, outcome, answer));
             return end;
         }

@@ -53,6 +53,7 @@ public final class Holdfast implements AutoCloseable {
     private final Sessions sessions;
     private volatile boolean closed;
     private volatile Optional<Surroundings.Alarm> sweep = Optional.empty();
+    private volatile Optional<Surroundings.Alarm> ownership = Optional.empty();
 
     /** What every session of this host shares. */
     record Parts(
@@ -89,6 +90,7 @@ public final class Holdfast implements AutoCloseable {
         sessions = parts.sessions();
         journal.onAccepted(name -> surroundings.executor().execute(() -> signal(name)));
         sweepLater();
+        watchOwnership();
     }
 
     /** Takes over the journal: closing this host closes it. */
@@ -212,6 +214,11 @@ public final class Holdfast implements AutoCloseable {
                                     ? session.resumed()
                                     : CompletableFuture.completedFuture(false),
                             executor())
+                    .whenComplete((resumed, failure) -> {
+                        if (failure != null) {
+                            reading.close(); // so that it is not in the way of another
+                        }
+                    })
                     .thenApply(resumed -> new Opened(session, reading));
         });
     }
@@ -335,6 +342,17 @@ public final class Holdfast implements AutoCloseable {
         sweep = Optional.of(surroundings.at(surroundings.now().plus(SWEEP), this::sweepNow));
     }
 
+    /** Looked at apart from the store, which may be what cannot be reached (P3). */
+    private void watchOwnership() {
+        var surroundings = parts.options().surroundings();
+        ownership = Optional.of(surroundings.at(surroundings.now().plus(SWEEP), () -> {
+            if (!closed) {
+                sessions.all().forEach(HeldSession::endIfLost);
+                watchOwnership();
+            }
+        }));
+    }
+
     private void sweepNow() {
         if (closed) {
             return;
@@ -395,6 +413,7 @@ public final class Holdfast implements AutoCloseable {
         }
         closed = true;
         sweep.ifPresent(Surroundings.Alarm::cancel);
+        ownership.ifPresent(Surroundings.Alarm::cancel);
         var leaving = sessions.all().stream().map(HeldSession::leave).toArray(CompletableFuture[]::new);
         try {
             CompletableFuture.allOf(leaving).get(parts.options().stopWait().toMillis(), TimeUnit.MILLISECONDS);

@@ -6,9 +6,11 @@ import dev.holdfast.FeedEnd;
 import dev.holdfast.Harness;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.JournalException;
+import dev.holdfast.Outcome;
 import dev.holdfast.Session;
 import dev.holdfast.SessionName;
 import dev.holdfast.SessionPolicy;
+import dev.holdfast.SessionSummary;
 import dev.holdfast.Tool;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Input;
@@ -25,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -84,10 +87,14 @@ abstract class SessionLife implements Session, Owner.Audience {
     final Callers callers;
     final Internals internals;
     final List<CompletableFuture<Boolean>> awaiting = new ArrayList<>();
-    final Map<Long, List<CompletableFuture<Boolean>>> settling = new LinkedHashMap<>();
+    final Map<Long, List<Ending>> settling = new LinkedHashMap<>();
     Optional<Reading> reading = Optional.empty();
     Optional<CompletableFuture<Drained>> releasing = Optional.empty();
     long takesAsked;
+    /** Who waits for an end was looked up in the events up to here, while there is no owner. */
+    private long searchedThrough;
+    /** Something may have come in while the owner left. */
+    private boolean missed;
 
     /** Who takes the session's mail here, and how. */
     record Taking(Harness harness, Map<String, Tool> tools, SessionPolicy policy, Taker taker) {
@@ -141,13 +148,20 @@ abstract class SessionLife implements Session, Owner.Audience {
         }
     }
 
+    /**
+     * A reader's wish to end a message.
+     *
+     * @param end whether the record is of it
+     */
+    record Ending(Outcome outcome, String text, CompletableFuture<Boolean> end) {}
+
     abstract HeldSession self();
 
     /** Looks for the end of what a caller waits for in what is recorded. */
     abstract void search(Callers.Caller caller);
 
     /** Under the lock: whoever wants to end a message that a reader has taken is told whether he did. */
-    abstract void settled(long number, boolean done);
+    abstract void settled(long number, Predicate<Ending> his);
 
     /** Under the lock: who waits for something to take is told. */
     abstract void awaited(Phase phase, boolean waits);
@@ -192,17 +206,49 @@ abstract class SessionLife implements Session, Owner.Audience {
     /** Another host may own the session, now or again: what it records is looked for each second. */
     void poll() {
         synchronized (lock) {
-            if (owner.isPresent()) {
-                owner.get().endIfLost();
-                return;
-            }
-            if (!elsewhere() && !observers.any() && !feed.isFollowed()) {
+            boolean waited = !awaiting.isEmpty() || watches.anyStates() || !callers.isEmpty();
+            boolean watched = observers.any() || feed.isFollowed();
+            if (owner.isPresent() || !(elsewhere() || waited || watched)) {
                 return;
             }
         }
         feed.committed();
         observers.signal();
         lookForState();
+        lookForEnds();
+    }
+
+    /** An owner that does not hold the session any more ends, also while it has nothing to write (P3). */
+    void endIfLost() {
+        synchronized (lock) {
+            owner.ifPresent(Owner::endIfLost);
+        }
+    }
+
+    /** For those who wait for an end in a session that rested here: another host may have taken it up since. */
+    private void lookForEnds() {
+        synchronized (lock) {
+            if (callers.isEmpty()) {
+                return;
+            }
+        }
+        logged(parts.journal().session(name).thenAccept(summary -> {
+            synchronized (lock) {
+                long seq = summary.map(SessionSummary::seq).orElse(0L);
+                if (owner.isEmpty() && !waking && seq > searchedThrough) {
+                    searchedThrough = seq;
+                    callers.waiting().stream().filter(c -> !c.watched()).forEach(this::search);
+                }
+            }
+        }));
+    }
+
+    private void logged(CompletionStage<?> look) {
+        look.whenComplete((done, failure) -> {
+            if (failure != null && !closed) {
+                LOG.warn("session {} could not be looked at; it is tried again", name, failure);
+            }
+        });
     }
 
     /** Under the lock: what happens to the session is not told here by an owner. */
@@ -217,7 +263,7 @@ abstract class SessionLife implements Session, Owner.Audience {
                 return;
             }
         }
-        chronicle.state().thenAcceptBoth(parts.journal().session(name), (now, summary) -> {
+        logged(chronicle.state().thenAcceptBoth(parts.journal().session(name), (now, summary) -> {
             watches.reached(now);
             synchronized (lock) {
                 if (!(owner.isPresent() && told)) {
@@ -226,7 +272,7 @@ abstract class SessionLife implements Session, Owner.Audience {
                     awaited(now.phase(), unread);
                 }
             }
-        });
+        }));
     }
 
     /** For the owner, which is woken when there is none. False when this host stops. */
@@ -282,8 +328,12 @@ abstract class SessionLife implements Session, Owner.Audience {
     /** Something may have come in: the owner is told, or woken. */
     void signal() {
         synchronized (lock) {
-            if (closed || waking || (changing && owner.isPresent())) {
+            if (closed || waking) {
                 return; // an owner being woken reads everything anyway
+            }
+            if (changing && owner.isPresent()) {
+                missed = true; // it leaves, and reads no more
+                return;
             }
             if (owner.isPresent()) {
                 owner.get().signal();
@@ -421,6 +471,7 @@ abstract class SessionLife implements Session, Owner.Audience {
             }
             owner = Optional.empty();
             chronicle.remember(new Chronicle.Known(state, resting.seq()));
+            searchedThrough = resting.seq();
             internals.forget();
             released = resting.resign();
             gone(released);
@@ -435,7 +486,8 @@ abstract class SessionLife implements Session, Owner.Audience {
     void gone(CompletionStage<?> end) {
         changing = false;
         departed(end);
-        if (!early.isEmpty()) {
+        if (!early.isEmpty() || missed) {
+            missed = false;
             signal();
         }
     }
@@ -482,7 +534,7 @@ abstract class SessionLife implements Session, Owner.Audience {
     /** Under the lock: what hangs on the owner there was is over. */
     void nothingInHand() {
         internals.forget();
-        List.copyOf(settling.keySet()).forEach(number -> settled(number, false));
+        List.copyOf(settling.keySet()).forEach(number -> settled(number, ending -> false));
         awaiting.forEach(a -> elsewhere(() -> a.complete(false)));
         awaiting.clear();
     }

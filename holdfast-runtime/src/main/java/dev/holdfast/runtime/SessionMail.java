@@ -27,6 +27,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -79,8 +80,13 @@ abstract class SessionMail extends SessionLife {
                     case Event.FinishAsked e -> wordless(e.number(), "a wish to finish");
                     case Event.QuestionAnswered e -> wordless(e.number(), "an answer to question " + e.id());
                     case Event.MessagesReleased e -> wordless(e.number(), "a release");
-                    case Event.MessageEnded e -> settled(e.message().number(), e.inHand());
-                    case Event.MessagesReturned e -> e.messages().forEach(m -> settled(m.number(), false));
+                    case Event.MessageEnded e ->
+                        settled(
+                                e.message().number(),
+                                w -> e.inHand()
+                                        && w.outcome() == e.outcome()
+                                        && w.text().equals(e.text()));
+                    case Event.MessagesReturned e -> e.messages().forEach(m -> settled(m.number(), w -> false));
                     default -> {}
                 }
                 internals.committed(event);
@@ -105,14 +111,14 @@ abstract class SessionMail extends SessionLife {
         }
     }
 
-    /** Of all who want to end a message that was taken, the first one did. */
+    /** Of all who want to end a message that was taken, the first whose end it is did. */
     @Override
-    void settled(long number, boolean done) {
-        var all = Optional.ofNullable(settling.remove(number)).orElse(List.of());
-        for (int i = 0; i < all.size(); i++) {
-            var end = all.get(i);
-            boolean his = done && i == 0;
-            elsewhere(() -> end.complete(his));
+    void settled(long number, Predicate<Ending> his) {
+        boolean found = false;
+        for (Ending ending : Optional.ofNullable(settling.remove(number)).orElse(List.of())) {
+            boolean done = !found && his.test(ending);
+            found |= done;
+            elsewhere(() -> ending.end().complete(done));
         }
     }
 
@@ -303,6 +309,7 @@ abstract class SessionMail extends SessionLife {
                 return caller;
             }
             callers.add(caller);
+            var unused = caller.reply().whenComplete((reply, failure) -> forget(caller)); // also when he waits no more
             boolean ours = owner.isPresent() && told;
             if (!ours || state.named(number) || state.phase() == Phase.CLOSED) {
                 search(caller);

@@ -96,8 +96,9 @@ final class Watches {
 
     void failAll(HoldfastException why) {
         events.forEach(w -> fail(w.found(), why));
-        states.forEach(u -> fail(u.reached(), why));
-        states.clear();
+        var all = List.copyOf(states);
+        states.removeAll(all);
+        all.forEach(u -> fail(u.reached(), why));
     }
 
     /** As {@link #failAll}, for those as well who come later: the host stops. */

@@ -166,7 +166,11 @@ final class Routes {
         long number = number(asked);
         var wait = Duration.ofSeconds(query(asked, "wait", 0, 0, REPLY_WAIT_MAX.toSeconds()));
         demandMessage(session.name(), number);
-        var reply = waits.on(session.reply(number), wait.isZero() ? Duration.ofMillis(200) : wait);
+        var end = session.reply(number).toCompletableFuture();
+        var reply = waits.on(end, wait.isZero() ? Duration.ofMillis(200) : wait);
+        if (reply.isEmpty()) {
+            end.cancel(false); // nobody waits for it any more
+        }
         return reply.map(r -> Answer.json(200, Shown.reply(session.name(), r)))
                 .orElseGet(() -> Answer.json(
                         202,

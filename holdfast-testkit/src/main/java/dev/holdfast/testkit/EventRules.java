@@ -307,6 +307,7 @@ final class EventRules {
         ledger.take(m, Place.TURN, "SteerLanded");
         m.turn = e.turn();
         m.steering = false;
+        continuations = 0; // a message came between
     }
 
     private void steerReturned(Event.SteerReturned e) {
