@@ -44,7 +44,7 @@ public enum SeededBug {
     /** After the host's death the message in flight is forgotten. */
     IN_FLIGHT_FORGOTTEN("MB-17", 50),
     /** The message is sent again without asking what the agent has. */
-    RESEND_WITHOUT_ASKING("TN-08", 50),
+    RESEND_WITHOUT_ASKING("TN-08", 500),
     /** A settled message is delivered again. */
     REDELIVERY_AFTER_SETTLE("MB-06", 50),
     /** What the agent's record lost is not told again. */
