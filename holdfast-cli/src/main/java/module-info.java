@@ -9,6 +9,7 @@ module dev.holdfast.cli {
     requires dev.holdfast.journal;
     requires dev.holdfast.process;
     requires dev.holdfast.runtime;
+    requires dev.holdfast.server;
     requires dev.holdfast.testkit;
     requires info.picocli;
     requires org.jline;

@@ -20,6 +20,7 @@ import java.util.UUID;
  *     longer ready unless a later arrival came in (IN-21)
  * @param dueAt the earliest durable deadline
  * @param openTurn the turn in flight, which an unnamed cancel binds to (IN-06)
+ * @param urgentThrough when present: append only if no urgent arrival above this number was accepted (IN-13)
  * @param summary for listings
  * @param snapshot written in the same commit when due; its {@code seq} is that of the last event of this batch
  */
@@ -34,6 +35,7 @@ public record Batch(
         OptionalLong quietThrough,
         Optional<Instant> dueAt,
         OptionalLong openTurn,
+        OptionalLong urgentThrough,
         Summary summary,
         Optional<SnapshotRecord> snapshot) {
     public Batch {

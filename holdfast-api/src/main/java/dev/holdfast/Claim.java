@@ -13,6 +13,14 @@ public interface Claim {
     /** What to rebuild the state from: the newest usable snapshot and every event after it. */
     Recovered recovered();
 
+    /**
+     * Whether this node may still act for the session: false once its lease has run out or a newer claim is known. Asked
+     * right before an effect outside of the store; never blocks (P3).
+     */
+    default boolean holds() {
+        return true;
+    }
+
     /** Appends; a repeated batch (same id) is recognised and answered as before. Exceptional completion is fail-stop. */
     CompletionStage<Appended> append(Batch batch);
 
@@ -33,5 +41,11 @@ public interface Claim {
 
         /** Refused: someone else owns the session now. Nothing was stored. */
         record Fenced(long newerEpoch) implements Appended {}
+
+        /**
+         * Refused: an urgent arrival that the owner has not read was accepted before (IN-13). Nothing was stored; read it,
+         * and decide again.
+         */
+        record Behind(long urgentArrival) implements Appended {}
     }
 }

@@ -25,7 +25,44 @@ public interface Journal extends JournalReader {
     /** Accepts a delivery: key looked up, limit and admission checked, number given, session marked ready, committed. */
     CompletionStage<Receipt> accept(Delivery delivery);
 
-    /** Takes ownership: the epoch is raised by one, every older claim is fenced from then on (P3). */
+    /**
+     * Accepts several deliveries to one session, all or none, in order, with consecutive numbers (IN-19). When one is
+     * refused, its receipt says why and the others are {@link Receipt.Refused} for its sake; one whose key was accepted
+     * before is a {@link Receipt.Duplicate} and refuses nobody.
+     *
+     * @param deliveries at least one, at most 1,000, all to the same session
+     */
+    CompletionStage<List<Receipt>> acceptAll(List<Delivery> deliveries);
+
+    /**
+     * Claims an address for a session; idempotent for the same session and terms (IN-08). A released one may be claimed
+     * again, by any session.
+     */
+    CompletionStage<AddressClaim> claimAddress(SessionName session, String token, AddressTerms terms);
+
+    /**
+     * Gives addresses of the session up: later deliveries through them are {@link Receipt.Released}. Tokens the session
+     * does not have are passed over. An empty list means all.
+     *
+     * @return those given up now, in claim order, each with the last arrival accepted before
+     */
+    CompletionStage<List<Address>> releaseAddresses(SessionName session, List<String> tokens);
+
+    /** Everything stored of a session, read in one transaction (MB-22). */
+    CompletionStage<SessionImage> image(SessionName name);
+
+    /**
+     * Stores a session as it was in another store, under its image's name, whole or not at all (MB-22). Its epoch goes on
+     * from the image's.
+     *
+     * @return false when a session of that name exists or existed; nothing was stored
+     */
+    CompletionStage<Boolean> restore(SessionImage image);
+
+    /**
+     * Takes ownership: the epoch is raised by one, every older claim is fenced from then on (P3). While another node that is
+     * alive owns the session, the stage fails with {@link JournalException.Problem#OWNED}.
+     */
     CompletionStage<Claim> claim(SessionName name, Node node);
 
     /** Sessions with something unread, something due by {@code now}, or work in flight. Level-triggered (IN-21). */

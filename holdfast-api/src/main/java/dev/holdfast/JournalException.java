@@ -35,6 +35,8 @@ public final class JournalException extends HoldfastException {
         NOT_FOUND,
         /** A session that was never opened. */
         UNKNOWN_SESSION,
+        /** Another live node owns the session (IN-18). */
+        OWNED,
         /** The store was closed, or stopped after a failed write. */
         STOPPED,
         /** An error of the disk or the database that has no name of its own. */

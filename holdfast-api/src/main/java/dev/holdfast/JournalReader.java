@@ -21,6 +21,12 @@ public interface JournalReader extends AutoCloseable {
     /** One session; absent when it was never opened. */
     CompletionStage<Optional<SessionSummary>> session(SessionName name);
 
+    /** The addresses a session has now, in claim order (IN-08). */
+    CompletionStage<List<Address>> addresses(SessionName name);
+
+    /** An address, claimed or released; absent when it was never claimed. */
+    CompletionStage<Optional<Address>> address(String token);
+
     @Override
     void close();
 

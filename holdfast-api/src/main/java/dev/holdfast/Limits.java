@@ -12,6 +12,9 @@ import java.util.List;
  * @param restartDelays waits before the restarts after a crash; when they are used up the session is parked (HS-13)
  * @param agentDeaths deaths of the agent in one turn that make its message a dead letter (MB-20, default 3)
  * @param hostDeaths the same for the host, in a row without a landing (MB-20, default 10)
+ * @param continuations turns in a row that only go on after a turn limit, with no message between, before the session is
+ *     parked (MB-15, default 3)
+ * @param unused how long a session may lie without a turn before it is closed (IN-17, default 30 days)
  * @param marks how many turns' marks are kept for the question what the agent remembers (TN-16, default 64)
  */
 public record Limits(
@@ -21,6 +24,8 @@ public record Limits(
         List<Duration> restartDelays,
         int agentDeaths,
         int hostDeaths,
+        int continuations,
+        Duration unused,
         int marks) {
     public Limits {
         restartDelays = List.copyOf(restartDelays);
@@ -28,8 +33,11 @@ public record Limits(
             throw new IllegalArgumentException(
                     "turn and interrupt limits must be positive, the idle time not negative");
         }
-        if (agentDeaths < 1 || hostDeaths < 1 || marks < 1) {
-            throw new IllegalArgumentException("agentDeaths, hostDeaths and marks must be at least 1");
+        if (unused.isNegative() || unused.isZero()) {
+            throw new IllegalArgumentException("the time a session may lie unused must be positive; got " + unused);
+        }
+        if (agentDeaths < 1 || hostDeaths < 1 || continuations < 1 || marks < 1) {
+            throw new IllegalArgumentException("agentDeaths, hostDeaths, continuations and marks must be at least 1");
         }
     }
 
@@ -41,18 +49,24 @@ public record Limits(
                 List.of(Duration.ofSeconds(1), Duration.ofSeconds(5), Duration.ofSeconds(15)),
                 3,
                 10,
+                3,
+                Duration.ofDays(30),
                 64);
     }
 
     public Limits withIdle(Duration idle) {
-        return new Limits(turn, interrupt, idle, restartDelays, agentDeaths, hostDeaths, marks);
+        return new Limits(turn, interrupt, idle, restartDelays, agentDeaths, hostDeaths, continuations, unused, marks);
     }
 
     public Limits withTurn(Duration turn) {
-        return new Limits(turn, interrupt, idle, restartDelays, agentDeaths, hostDeaths, marks);
+        return new Limits(turn, interrupt, idle, restartDelays, agentDeaths, hostDeaths, continuations, unused, marks);
     }
 
     public Limits withRestartDelays(List<Duration> delays) {
-        return new Limits(turn, interrupt, idle, delays, agentDeaths, hostDeaths, marks);
+        return new Limits(turn, interrupt, idle, delays, agentDeaths, hostDeaths, continuations, unused, marks);
+    }
+
+    public Limits withUnused(Duration unused) {
+        return new Limits(turn, interrupt, idle, restartDelays, agentDeaths, hostDeaths, continuations, unused, marks);
     }
 }

@@ -1,6 +1,5 @@
 package dev.holdfast;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /**
@@ -10,19 +9,13 @@ import java.util.Optional;
  * @param key the sender's idempotency key, 1 to 256 characters: the same key to the same session is accepted once, for
  *     ever (IN-12). Without one, a repeated send is a second message.
  * @param author who sends it, and through which surface
+ * @param policy when it is to reach the agent
  */
-public record Message(String text, Optional<String> key, Author author) {
+public record Message(String text, Optional<String> key, Author author, DeliveryPolicy policy) {
     public static final int TEXT_BYTES_MAX = 8 * 1024 * 1024;
 
     public Message {
-        if (text.isEmpty()) {
-            throw new IllegalArgumentException("a message without text cannot be sent: give it at least one character");
-        }
-        int bytes = text.getBytes(StandardCharsets.UTF_8).length;
-        if (bytes > TEXT_BYTES_MAX) {
-            throw new IllegalArgumentException("the message has " + bytes + " bytes; at most " + TEXT_BYTES_MAX
-                    + " are accepted: send it as a file and name the file");
-        }
+        new Payload.Words(text, policy); // checks the text
         key.ifPresent(k -> {
             if (k.isEmpty() || k.length() > 256) {
                 throw new IllegalArgumentException(
@@ -32,14 +25,18 @@ public record Message(String text, Optional<String> key, Author author) {
     }
 
     public static Message of(String text) {
-        return new Message(text, Optional.empty(), Author.host());
+        return new Message(text, Optional.empty(), Author.host(), DeliveryPolicy.NEXT);
     }
 
     public Message key(String key) {
-        return new Message(text, Optional.of(key), author);
+        return new Message(text, Optional.of(key), author, policy);
     }
 
     public Message author(Author author) {
-        return new Message(text, key, author);
+        return new Message(text, key, author, policy);
+    }
+
+    public Message policy(DeliveryPolicy policy) {
+        return new Message(text, key, author, policy);
     }
 }

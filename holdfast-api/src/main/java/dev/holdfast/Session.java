@@ -1,6 +1,11 @@
 package dev.holdfast;
 
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 /**
  * A held conversation with one agent. Thread-safe. Blocking methods wait on the calling thread and react to its
@@ -41,6 +46,15 @@ public interface Session {
     /** As {@link #steer(Message)}, without blocking. */
     CompletionStage<SteerAnswer> steerAsync(Message message);
 
+    /** Sends several messages, all or none, with consecutive numbers (IN-19). At least one, at most 1,000. */
+    CompletionStage<List<Receipt>> sendAll(List<Message> messages);
+
+    /**
+     * Sends a payload of any kind; what {@link #send} is for words. {@link Payload.Authorization} and
+     * {@link Payload.ToolRun} are refused here: they come through the address made for them (IN-20).
+     */
+    CompletionStage<Receipt> submit(Payload payload, Author author, Optional<String> key);
+
     /**
      * Interrupts the open turn, or the message next to run when none is open (IN-06). Returns once the wish is durable;
      * the turn's message ends as {@link Outcome#CANCELLED} unless it was settled before.
@@ -63,6 +77,84 @@ public interface Session {
     /** Asks that a warm process be ended between turns. Loses nothing but warmth (HS-05). */
     CompletionStage<Receipt> evict();
 
-    /** Ends the session for good: unread messages end as {@link Outcome#CLOSED}, a running turn as well. */
+    /** Cancels what is named: that turn, that message, or neither when it is too late, which its event says (IN-06). */
+    CompletionStage<Receipt> cancel(Payload.Cancel cancel);
+
+    /** Takes a waiting message out of the queue; exactly one of this and its turn wins (MB-21). */
+    CompletionStage<Withdrawal> withdraw(long number);
+
+    /**
+     * Sends the words of an ended message again, as a new message with its author (MB-20).
+     *
+     * @throws HoldfastException when there is no message of that number, or it has not ended
+     */
+    CompletionStage<Receipt> resend(long number);
+
+    /** Lets no further turn begin; an open one ends, and mail is accepted (MB-08). */
+    CompletionStage<Receipt> pause(String reason);
+
+    /** Takes a paused or parked session up again. */
+    CompletionStage<Receipt> resume();
+
+    /**
+     * Pauses the session once its open turn has ended, at the deadline at the latest; mail is accepted and waits (MB-09).
+     * Completes when it is paused.
+     */
+    CompletionStage<Drained> drain(Duration deadline);
+
+    /** Takes nothing new from now on; what waits still runs, then the session is closed. The first reason stays (MB-07). */
+    CompletionStage<Receipt> finish(String reason);
+
+    /** Ends the open turn and drops the agent's memory; the transcript is kept and marked (IN-20). */
+    CompletionStage<Receipt> reset();
+
+    /** As {@link #reset}, in its place in the queue and without interrupting. */
+    CompletionStage<Receipt> clear();
+
+    /**
+     * Asks a question of whoever watches the session. It is durable: asked again under its id after a restart, it is the
+     * same question, and an answer already given is found (IN-14).
+     *
+     * @param id unguessable, 1 to 256 characters, chosen by the asker once
+     * @return the answer's text; absent when the deadline passed first
+     */
+    CompletionStage<Optional<String>> question(String id, String text, Duration deadline);
+
+    /** Answers a question; one that is unknown, answered or over is not changed, which its event says. */
+    CompletionStage<Receipt> answer(String question, String text);
+
+    /**
+     * Asks something of the agent's present process between its turns, for the host's own use (MB-16). It vanishes with
+     * the process, on a drain and on a withdrawal, and counts as no message.
+     *
+     * @return the agent's words; absent when it vanished. Cancelling the future withdraws it while it waits
+     */
+    CompletableFuture<Optional<String>> internal(String text);
+
+    /** True once something can be taken; false when the session is closed, paused or drained first (MB-14). */
+    CompletionStage<Boolean> awaitMessage();
+
+    /** Counts and words of messages that were set aside (MB-20), oldest first, at most {@code max}. */
+    CompletionStage<List<Reply>> deadLetters(int max);
+
+    /** The addresses of this session. */
+    Addresses addresses();
+
+    /**
+     * Tells of cancels, resets and session time-outs after their commit and before they are acted on, and again of unread
+     * ones when the session is woken: handlers must be quick and idempotent (IN-06).
+     */
+    Subscription onInterrupt(Consumer<Received> handler);
+
+    /** Tells of deliveries without taking them, first of those unread now: no gap, no duplicate (IN-07). */
+    Subscription onDelivery(Consumer<Received> handler);
+
+    /**
+     * Ends the session for good: unread messages end as {@link Outcome#CLOSED}, a running turn as well. With a
+     * {@linkplain CloseReason recoverable} reason it is a {@link #pause} (MB-08).
+     */
     Receipt close(String reason);
+
+    /** As {@link #close}, without blocking. */
+    CompletionStage<Receipt> closeAsync(String reason);
 }

@@ -8,6 +8,7 @@ import java.util.OptionalLong;
  * One session for a listing, from committed state.
  *
  * @param unread ordinary messages accepted and not yet named by an event
+ * @param takenThrough every arrival up to here is named by an event
  * @param lastArrival the highest number given, 0 for none
  * @param seq the last event's number, 0 for none
  * @param node who owned it last; empty when nobody ever did
@@ -17,6 +18,7 @@ public record SessionSummary(
         boolean admitting,
         String admissionReason,
         long unread,
+        long takenThrough,
         long lastArrival,
         long seq,
         long epoch,

@@ -14,24 +14,24 @@ import org.junit.jupiter.api.Test;
 /** Holds the Java of the README to what compiles here. */
 final class ReadmeTest {
     private static final Path ROOT = Path.of(System.getProperty("holdfast.root"));
-    private static final Path SOURCE =
-            ROOT.resolve("examples/src/main/java/dev/holdfast/examples").resolve("OrderDesk.java");
+    private static final Path SOURCES = ROOT.resolve("examples/src/main/java/dev/holdfast/examples");
     private static final Pattern MARKED =
             Pattern.compile("^ *// readme: (\\w+)\\n(.*?)^ *// readme: end$", Pattern.DOTALL | Pattern.MULTILINE);
-    private static final Pattern SHOWN = Pattern.compile(
-            "^<!-- OrderDesk\\.java: (\\w+) -->\\n```java\\n(.*?)^```$", Pattern.DOTALL | Pattern.MULTILINE);
+    private static final Pattern SHOWN =
+            Pattern.compile("^<!-- \\w+\\.java: (\\w+) -->\\n```java\\n(.*?)^```$", Pattern.DOTALL | Pattern.MULTILINE);
 
     @Test
     void readme_everyMarkedPiece_isShownAsItCompiles() throws IOException {
-        Map<String, String> compiled = pieces(MARKED, SOURCE);
-        assertThat(compiled).containsOnlyKeys("tools", "conversation");
+        Map<String, String> compiled = pieces(MARKED, SOURCES.resolve("OrderDesk.java"));
+        compiled.putAll(pieces(MARKED, SOURCES.resolve("MailRoom.java")));
+        assertThat(compiled).containsOnlyKeys("tools", "conversation", "inbox");
         assertThat(pieces(SHOWN, ROOT.resolve("README.md"))).isEqualTo(compiled);
     }
 
     @Test
     void readme_hasNoOtherJava() throws IOException {
         String text = Files.readString(ROOT.resolve("README.md"));
-        assertThat(text.split("```java", -1)).hasSize(3);
+        assertThat(text.split("```java", -1)).hasSize(4);
     }
 
     private static Map<String, String> pieces(Pattern shape, Path file) throws IOException {

@@ -50,15 +50,28 @@ final class AgentOptions {
             description = "A file that holds the key for that URL. Default: the variable HOLDFAST_INFERENCE_KEY.")
     private Optional<Path> inferenceKeyFile = Optional.empty();
 
+    /** What a session records that was begun by somebody without an agent: a reader, or an order that came first. */
+    private static final String NO_AGENT = "none";
+
     /** The agents a session can run on; the names are what sessions record. */
     enum Kind {
         claude,
         scripted
     }
 
-    /** The agent of the session: the one it began with, else the one asked for. */
+    /** The agent of the session: the one it began with, else the one asked for; one begun without any takes what is named. */
     ClaudeCodeAgent agent(Shell shell, Path data, SessionName session, JournalReader journal) {
         var recorded = recorded(session, journal);
+        if (recorded.filter(NO_AGENT::equals).isPresent()) {
+            if (kind.isEmpty()) {
+                throw new CommandFailed(
+                        Exit.SESSION,
+                        "session",
+                        "session " + session + " was begun without an agent: name one with --agent, or leave it to the"
+                                + " program that reads it");
+            }
+            recorded = Optional.empty();
+        }
         if (recorded.isPresent()
                 && kind.isPresent()
                 && !recorded.get().equals(kind.get().name())) {

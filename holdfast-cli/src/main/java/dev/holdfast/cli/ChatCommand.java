@@ -7,6 +7,7 @@ import dev.holdfast.Reply;
 import dev.holdfast.SessionName;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -18,6 +19,7 @@ import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
@@ -28,6 +30,7 @@ import picocli.CommandLine.ParentCommand;
         description = "Talks to a session. Ctrl-C interrupts the turn, Ctrl-D leaves; the session is kept.")
 final class ChatCommand implements Callable<Integer> {
     private static final int SHOWN = 20;
+    private static final Author USER = new Author(SendCommand.AUTHOR, "cli");
 
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // set by picocli before call()
@@ -40,6 +43,13 @@ final class ChatCommand implements Callable<Integer> {
     @Mixin
     private final AgentOptions agent = new AgentOptions();
 
+    @Option(
+            names = "--control",
+            paramLabel = "FILE",
+            description = "Meanwhile acts on the JSON lines that other programs append to FILE (message, cancel, stop,"
+                    + " answer), once each; what became of them is written beside it.")
+    private Optional<Path> control = Optional.empty();
+
     @Override
     public Integer call() throws IOException {
         var globals = main.globals();
@@ -51,6 +61,7 @@ final class ChatCommand implements Callable<Integer> {
         return Hosted.open(
                 globals,
                 globals.data(),
+                globals.store(),
                 name,
                 journal -> agent.agent(globals.shell(), globals.data(), name, journal),
                 live);
@@ -64,6 +75,7 @@ final class ChatCommand implements Callable<Integer> {
             var live = new LiveAnswer(screen, screen, EventWords::notice, true);
             try (var hosted = open(globals, name, live);
                     var departure = Departure.ofSystem()) {
+                control.ifPresent(file -> hosted.follow(file, USER));
                 terminal.handle(Terminal.Signal.INT, signal -> {
                     var unused = hosted.session().interruptAsync();
                 });
@@ -149,6 +161,7 @@ final class ChatCommand implements Callable<Integer> {
                 var departure = Departure.watching(() -> {
                     var unused = hosted.session().interruptAsync();
                 })) {
+            control.ifPresent(file -> hosted.follow(file, USER));
             var history = History.last(SHOWN, name, hosted.journal());
             return converse(hosted, history, Lines.piped(shell.in()), departure, screen);
         }
@@ -186,7 +199,7 @@ final class ChatCommand implements Callable<Integer> {
 
     private Optional<Message> message(String line) {
         try {
-            return Optional.of(Message.of(line).author(new Author("user", "cli")));
+            return Optional.of(Message.of(line).author(USER));
         } catch (IllegalArgumentException e) {
             var shell = main.globals().shell();
             new Screen(new PrintWriter(shell.err(), true), shell.colour(), false)

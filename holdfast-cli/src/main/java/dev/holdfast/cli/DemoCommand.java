@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,7 +32,8 @@ import picocli.CommandLine.ParentCommand;
         name = "demo",
         description = {
             "A scripted agent, a tool call, a kill -9 in mid-answer, and the conversation going on.",
-            "Needs no account and no network. Keeps its store in --data DIR, else in a new temporary directory."
+            "Needs no account and no network. Keeps its store in --data DIR; without one it uses a temporary directory,"
+                    + " which stays only when a promise was broken."
         })
 final class DemoCommand implements Callable<Integer> {
     static final List<String> WORDS = List.of(
@@ -71,9 +73,21 @@ final class DemoCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         var globals = main.globals();
+        GlobalOptions.logNowhere();
+        if (globals.namedData().isPresent()) {
+            return shown(globals, globals.data(), true);
+        }
+        Path data = Files.createTempDirectory("holdfast-demo-");
+        int exit = shown(globals, data, false);
+        if (exit != Exit.TURN_FAILED) {
+            remove(data); // what a broken promise left is evidence
+        }
+        return exit;
+    }
+
+    /** @param kept whether its store is there afterwards, all being well */
+    private int shown(GlobalOptions globals, Path data, boolean kept) throws IOException {
         var screen = globals.screen();
-        Path data = globals.namedData().isPresent() ? globals.data() : Files.createTempDirectory("holdfast-demo-");
-        globals.logNowhere();
         var name = freeName(data);
         Path place = place(data, name);
         var script = ScriptedAgent.worst()
@@ -89,17 +103,26 @@ final class DemoCommand implements Callable<Integer> {
                 var hosted = Hosted.open(
                         globals,
                         data,
+                        new Store.InDirectory(data),
                         name,
                         journal -> AgentOptions.scripted(script, data, name).tools(desk),
                         live)) {
             play(hosted, script, stage, departure);
             var promises = new DemoPromises(hosted, name, WORDS, place.resolve("model.log"), desk, pids);
             stage.heading("4", "Every promise, checked against the journal and against what the model was shown");
-            boolean kept = promises.check(stage);
-            stage.closing(data, name, kept);
-            return kept ? Exit.OK : Exit.TURN_FAILED;
+            boolean held = promises.check(stage);
+            stage.closing(data, name, held, kept || !held);
+            return held ? Exit.OK : Exit.TURN_FAILED;
         } catch (Left left) {
             return left.exit;
+        }
+    }
+
+    private static void remove(Path data) throws IOException {
+        try (var all = Files.walk(data)) {
+            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(path);
+            }
         }
     }
 
@@ -201,6 +224,11 @@ final class DemoCommand implements Callable<Integer> {
                 || event instanceof Event.TurnReturned
                 || event instanceof Event.TurnSettled;
         return wanted ? stage.journal(seq, event) : Optional.empty();
+    }
+
+    /** The command that shows it again and keeps its store. */
+    static String again() {
+        return System.getProperty("holdfast.command", "holdfast") + " demo --data DIR";
     }
 
     /** A line of the closing words. */

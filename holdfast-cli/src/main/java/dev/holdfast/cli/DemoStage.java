@@ -40,7 +40,7 @@ final class DemoStage {
         }
         print(screen.styled(Screen.Style.BOLD, "Holdfast demo")
                 + ": a scripted agent (a real child process), a durable session, one kill -9.");
-        print(screen.styled(Screen.Style.DIM, "Session '" + name + "', kept in " + data));
+        print(screen.styled(Screen.Style.DIM, "Session '" + name + "' in " + data));
     }
 
     void heading(String number, String words) {
@@ -106,22 +106,31 @@ final class DemoStage {
                 + TerminalText.safe(words));
     }
 
-    void closing(Path data, SessionName name, boolean kept) {
-        Map<String, String> next = DemoCommand.next(data, name);
+    /**
+     * @param held whether every promise was
+     * @param kept whether the store stays
+     */
+    void closing(Path data, SessionName name, boolean held, boolean kept) {
+        Map<String, String> next = kept ? DemoCommand.next(data, name) : Map.of();
         if (screen.json()) {
             object(
                     "step",
                     "closing",
                     "kept",
-                    kept,
+                    held,
                     "journal",
-                    data.resolve("journal.db").toString(),
+                    kept ? data.resolve("journal.db").toString() : "",
                     "next",
                     next);
             return;
         }
         print("");
-        print(screen.styled(Screen.Style.BOLD, kept ? "All promises held." : "A promise was BROKEN; keep the data."));
+        print(screen.styled(Screen.Style.BOLD, held ? "All promises held." : "A promise was BROKEN; keep the data."));
+        if (!kept) {
+            print("Its store is removed. Keep one to look at, and to go on talking, with:");
+            print("  " + screen.styled(Screen.Style.CYAN, DemoCommand.again()));
+            return;
+        }
         print("The journal is " + data.resolve("journal.db") + ". Look at it, or go on talking:");
         for (String command : new String[] {"show", "events", "chat"}) {
             print("  " + screen.styled(Screen.Style.CYAN, next.getOrDefault(command, "")));

@@ -37,6 +37,11 @@ final class EventWords {
                 event.seq(), 0, event.at(), new EventRecord(event.type(), event.version(), event.turn(), body)));
     }
 
+    /** Whether it is a step in which a process was stopped: what came of that has an event of its own. */
+    static boolean isNoise(StoredEvent stored) {
+        return read(stored).orElse(null) instanceof Event.Noticed e && e.what().startsWith("stop_");
+    }
+
     static String of(Event event) {
         return switch (event) {
             case Event.SessionOpened e -> "the session begins, on the agent '" + e.harness() + "'";
@@ -44,8 +49,7 @@ final class EventWords {
             case Event.ArrivalDone e -> e.kind().name().toLowerCase(Locale.ROOT) + " " + e.number() + ": " + e.what();
             case Event.MessageEnded e ->
                 "message " + e.message().number() + " ends without a turn: " + word(e.outcome()) + because(e.why());
-            case Event.TurnOpened e ->
-                messages(e.messages()) + (e.messages().size() == 1 ? " gets" : " get") + " turn " + e.turn();
+            case Event.TurnOpened e -> opened(e);
             case Event.SteerPlanned e -> "message " + e.message().number() + " is to join turn " + e.turn();
             case Event.SteerLanded e -> "message " + e.message().number() + " joined turn " + e.turn();
             case Event.SteerReturned e ->
@@ -54,11 +58,41 @@ final class EventWords {
                 "the agent has the message and not the whole answer: it is asked to go on, not asked again";
             case Event.TurnReturned e -> "the agent does not have the message: turn " + e.turn() + " begins again";
             case Event.TurnSettled e ->
-                "turn " + e.turn() + " settled, " + messages(e.messages()) + " " + ending(e.outcome(), e.detail());
+                "turn " + e.turn() + " settled, " + (e.messages().isEmpty() ? "" : messages(e.messages()) + " ")
+                        + ending(e.outcome(), e.detail());
             case Event.CallStarted e -> "tool " + e.tool() + " is called";
             case Event.CallEnded e ->
                 "tool " + e.tool() + (e.error() ? " failed: " : " answered: ") + TerminalText.line(e.answer(), WORDS);
             case Event.InterruptAsked e -> "turn " + e.turn() + " is to end" + because(e.why());
+            default -> ofMail(event);
+        };
+    }
+
+    private static String opened(Event.TurnOpened e) {
+        return switch (e.kind()) {
+            case AFTER_LIMIT -> "turn " + e.turn() + " goes on where the last one reached its limit of steps";
+            case INTERNAL -> "turn " + e.turn() + " is a request of the host itself";
+            case MESSAGE, STEER, CONTINUATION ->
+                messages(e.messages()) + (e.messages().size() == 1 ? " gets" : " get") + " turn " + e.turn();
+        };
+    }
+
+    private static String ofMail(Event event) {
+        return switch (event) {
+            case Event.FinishAsked e -> "nothing new is taken; what waits still runs" + because(e.reason());
+            case Event.QuestionAsked e -> "question " + e.id() + ": " + TerminalText.line(e.text(), WORDS);
+            case Event.QuestionAnswered e -> "question " + e.id() + " is answered by arrival " + e.number();
+            case Event.QuestionWithdrawn e -> "question " + e.id() + " is withdrawn" + because(e.why());
+            case Event.MemoryDropped e -> "the agent forgets turns 1 to " + e.through() + because(e.why());
+            case Event.ContinuationQueued e -> "the agent is to go on after its limit of steps";
+            case Event.FeedOpened e -> "reader " + e.feed() + " opens (" + e.surface() + ")";
+            case Event.MessagesTaken e -> messages(e.messages()) + " taken by reader " + e.feed();
+            case Event.MessagesReturned e -> messages(e.messages()) + " given back" + because(e.why());
+            case Event.MessagesReleased e ->
+                "addresses released, with " + e.messages().size() + " unread";
+            case Event.MessagesRestored e -> messages(e.messages()) + " put back in front";
+            case Event.FeedEnded e ->
+                "reader " + e.feed() + " is over: " + e.cause().name().toLowerCase(Locale.ROOT);
             default -> ofProcess(event);
         };
     }
@@ -103,6 +137,8 @@ final class EventWords {
             case Event.InterruptAsked e ->
                 Optional.of(e.number() > 0 ? "interrupting" : "interrupting" + because(e.why()));
             case Event.AgentTurnSeen e -> Optional.of(of(e));
+            case Event.PhaseChanged e
+            when e.trigger() == Phase.Trigger.PAUSE || e.trigger() == Phase.Trigger.DRAINED -> Optional.of(of(e));
             default -> Optional.empty();
         };
     }
@@ -129,6 +165,9 @@ final class EventWords {
             case PARK -> "the session is parked" + because(e.reason());
             case RESUME -> "the session is resumed" + because(e.reason());
             case CLOSE -> "the session is closed" + because(e.reason());
+            case PAUSE -> "the session is paused" + because(e.reason());
+            case DRAIN -> "the session is being drained";
+            case DRAINED -> "the session is paused" + because(e.reason());
         };
     }
 

@@ -4,7 +4,6 @@ import dev.holdfast.JournalReader;
 import dev.holdfast.SessionName;
 import dev.holdfast.StoredEvent;
 import dev.holdfast.core.Event;
-import dev.holdfast.journal.SqliteJournal;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -17,7 +16,10 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /** {@code holdfast events}: what the journal recorded of a session, each event once and in order. */
-@Command(name = "events", description = "Lists a session's committed events, also while another process runs it.")
+@Command(
+        name = "events",
+        description =
+                "Lists a session's committed events, also while another process runs it. With --json all of them.")
 final class EventsCommand implements Callable<Integer> {
     private static final JsonMapper JSON = JsonMapper.builder().build();
     private static final int PAGE = 500;
@@ -34,19 +36,22 @@ final class EventsCommand implements Callable<Integer> {
     @Option(names = "--after", paramLabel = "SEQ", description = "Only those after this sequence number.")
     private long after;
 
+    @Option(names = "--all", description = "Also the steps in which processes are stopped, which say little to people.")
+    private boolean all;
+
     @Option(names = "--follow", description = "Goes on with new ones until Ctrl-C.")
     private boolean follow;
 
     @Override
     public Integer call() {
         var globals = main.globals();
-        globals.logNowhere();
+        GlobalOptions.logNowhere();
         var screen = globals.screen();
         var name = GlobalOptions.name(session);
         if (after < 0) {
             throw new CommandFailed(Exit.USAGE, "usage", "--after " + after + " is negative; 0 lists all events");
         }
-        try (var store = SqliteJournal.readOnly(globals.data())) {
+        try (var store = globals.store().read()) {
             ShowCommand.known(name, store);
             long seen = print(name, after, store, screen);
             if (!follow) {
@@ -56,12 +61,12 @@ final class EventsCommand implements Callable<Integer> {
                 while (departure.within(POLL).isEmpty()) {
                     seen = print(name, seen, store, screen);
                 }
-                return departure.asked().join() == Exit.INTERRUPTED ? Exit.OK : Exit.TERMINATED;
+                return departure.asked().join();
             }
         }
     }
 
-    private static long print(SessionName name, long after, JournalReader store, Screen screen) {
+    private long print(SessionName name, long after, JournalReader store, Screen screen) {
         long seen = after;
         while (true) {
             var page = Waiting.on(store.events(name, seen, PAGE));
@@ -71,7 +76,7 @@ final class EventsCommand implements Callable<Integer> {
             for (StoredEvent stored : page) {
                 if (screen.json()) {
                     screen.object(members(stored));
-                } else {
+                } else if (all || !EventWords.isNoise(stored)) {
                     line(stored, screen);
                 }
                 seen = stored.seq();

@@ -7,8 +7,10 @@ import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.FileAppender;
 import dev.holdfast.SessionName;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Option;
@@ -26,6 +28,15 @@ final class GlobalOptions {
             description = "Where sessions are kept. Default: HOLDFAST_DATA, else $XDG_STATE_HOME/holdfast or"
                     + " ~/.local/state/holdfast.")
     private Optional<Path> data = Optional.empty();
+
+    @Option(
+            names = "--store",
+            paramLabel = "URL",
+            scope = ScopeType.INHERIT,
+            description = "A database that keeps the sessions instead: postgresql://USER@HOST/DATABASE. The data"
+                    + " directory then holds only what belongs to this host. Default: HOLDFAST_STORE, which is the"
+                    + " place for an address with a password: others can read command lines.")
+    private Optional<String> store = Optional.empty();
 
     @Option(names = "--json", scope = ScopeType.INHERIT, description = "For programs: one JSON object a line.")
     private boolean json;
@@ -77,6 +88,26 @@ final class GlobalOptions {
         return Path.of(home, ".local", "state", "holdfast").toAbsolutePath();
     }
 
+    /** The store that was named; absent for the one in the data directory. */
+    Optional<String> namedStore() {
+        return store.or(() -> Optional.of(shell.variable("HOLDFAST_STORE"))).filter(named -> !named.isEmpty());
+    }
+
+    Store store() {
+        return Store.of(namedStore(), data());
+    }
+
+    /** The data directory, made for its user alone when there is none. */
+    static Path makePrivate(Path chosen) {
+        try {
+            return Files.createDirectories(
+                    chosen, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        } catch (IOException e) {
+            throw new CommandFailed(
+                    Exit.STORE, "failed", "the data directory " + chosen + " cannot be made (" + e + "): name another");
+        }
+    }
+
     static SessionName name(String given) {
         try {
             return new SessionName(given);
@@ -98,7 +129,7 @@ final class GlobalOptions {
     }
 
     /** Commands that only read log nowhere. */
-    void logNowhere() {
+    static void logNowhere() {
         logging(Optional.empty());
     }
 

@@ -1,7 +1,6 @@
 package dev.holdfast.cli;
 
 import dev.holdfast.Arrival;
-import dev.holdfast.ArrivalKind;
 import dev.holdfast.JournalReader;
 import dev.holdfast.JournalReader.Selection;
 import dev.holdfast.Outcome;
@@ -61,7 +60,7 @@ record History(List<Entry> entries, long earlier) {
             }
             for (Arrival arrival : page) {
                 after = arrival.number();
-                if (arrival.kind() != ArrivalKind.MESSAGE && arrival.kind() != ArrivalKind.STEER) {
+                if (!arrival.kind().speaks()) {
                     continue;
                 }
                 seen++;
@@ -127,14 +126,20 @@ record History(List<Entry> entries, long earlier) {
             screen.line(Screen.Style.DIM, "(" + earlier + " earlier messages)");
         }
         for (Entry entry : entries) {
-            screen.line(screen.styled(Screen.Style.BOLD, "you    ") + screen.setIn(7, entry.text()));
+            screen.line(screen.styled(Screen.Style.BOLD, label(entry.author())) + screen.setIn(7, entry.text()));
             if (entry.endings().isEmpty()) {
-                screen.line(Screen.Style.YELLOW, "       (not answered yet)");
+                screen.line(Screen.Style.YELLOW, "       (message " + entry.number() + ", not answered yet)");
             }
             for (Ending ending : entry.endings()) {
                 print(ending, entry.number(), screen);
             }
         }
+    }
+
+    /** Who speaks: the author that the command itself sends as is the reader. */
+    private static String label(String author) {
+        String who = author.equals(SendCommand.AUTHOR) ? "you" : TerminalText.line(author, 64);
+        return Screen.padded(who, 6) + " ";
     }
 
     private static void print(Ending ending, long number, Screen screen) {

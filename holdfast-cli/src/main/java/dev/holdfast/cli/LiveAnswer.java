@@ -74,6 +74,11 @@ final class LiveAnswer implements EventListener {
         notices.line(ready);
     }
 
+    /** Tells of something that went wrong beside the answers. */
+    void warn(String words) {
+        aside(notices.styled(Screen.Style.YELLOW, "       · " + words));
+    }
+
     private void begin() {
         if (!inLine) {
             answers.part(answers.styled(Screen.Style.CYAN, "agent  "));

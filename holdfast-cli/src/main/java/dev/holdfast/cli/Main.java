@@ -36,6 +36,21 @@ import picocli.CommandLine.Spec;
             PsCommand.class,
             ShowCommand.class,
             EventsCommand.class,
+            SendCommand.class,
+            CancelCommand.class,
+            WithdrawCommand.class,
+            InterruptCommand.class,
+            AnswerCommand.class,
+            PauseCommand.class,
+            DrainCommand.class,
+            ResumeCommand.class,
+            FinishCommand.class,
+            CloseCommand.class,
+            ResetCommand.class,
+            ClearCommand.class,
+            DeadLettersCommand.class,
+            ExportCommand.class,
+            ImportCommand.class,
             CompletionCommand.class
         })
 final class Main implements Callable<Integer> {
@@ -53,6 +68,7 @@ final class Main implements Callable<Integer> {
     }
 
     public static void main(String[] args) {
+        GlobalOptions.logNowhere(); // the JDK logs its exit, and a logger nobody set up writes to the terminal
         System.exit(run(Shell.ofProcess(), args));
     }
 
@@ -90,8 +106,13 @@ final class Main implements Callable<Integer> {
 
     private static int misused(Shell shell, GlobalOptions globals, ParameterException problem) {
         String name = problem.getCommandLine().getCommandSpec().qualifiedName();
-        tell(shell, globals, Exit.USAGE, "usage", problem.getMessage() + "\nTry '" + name + " --help'.");
+        tell(shell, globals, Exit.USAGE, "usage", inWords(problem) + "\nTry '" + name + " --help'.");
         return Exit.USAGE;
+    }
+
+    /** What the parser says, without the names of Java's types. */
+    private static String inWords(ParameterException problem) {
+        return String.valueOf(problem.getMessage()).replaceFirst(" is not an? (?:long|int)$", " is not a whole number");
     }
 
     private static int failed(Shell shell, GlobalOptions globals, Exception failure) {
@@ -137,11 +158,13 @@ final class Main implements Callable<Integer> {
     private static Map<String, String> exitCodes() {
         var codes = new java.util.LinkedHashMap<String, String>();
         codes.put("0", "done");
-        codes.put("1", "the turn failed, was interrupted, or hit a limit; a promise of the demo was broken");
+        codes.put("1", "the turn failed, was interrupted, hit a limit, or outlasted a drain; the demo broke a promise");
         codes.put("2", "wrong usage, or a value that is not allowed");
-        codes.put("3", "the store: in use, not there, damaged, read-only, full disk, newer format");
+        codes.put(
+                "3",
+                "the store or its host: in use, not there, no answer, damaged, read-only, full disk, newer format");
         codes.put("4", "the agent cannot run here: not found, not logged in, wrong version");
-        codes.put("5", "the session: unknown, parked, full or closed");
+        codes.put("5", "the session: unknown, parked, full, busy or closed, or it refused what was asked");
         codes.put("70", "a defect of Holdfast; its trace is in holdfast.log in the data directory");
         codes.put("130", "ended by Ctrl-C");
         codes.put("143", "ended by SIGTERM");
@@ -149,20 +172,25 @@ final class Main implements Callable<Integer> {
     }
 
     /** The version this jar was built as. */
+    static String version() {
+        var properties = new Properties();
+        try (var in = new InputStreamReader(
+                Objects.requireNonNull(
+                        Main.class.getResourceAsStream("build.properties"), "build.properties is not in the jar"),
+                StandardCharsets.UTF_8)) {
+            properties.load(in);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read build.properties in the jar", e);
+        }
+        return properties.getProperty("version", "unknown");
+    }
+
+    /** What {@code --version} prints. */
     static final class BuiltVersion implements IVersionProvider {
         @Override
         public String[] getVersion() {
-            var properties = new Properties();
-            try (var in = new InputStreamReader(
-                    Objects.requireNonNull(
-                            Main.class.getResourceAsStream("build.properties"), "build.properties is not in the jar"),
-                    StandardCharsets.UTF_8)) {
-                properties.load(in);
-            } catch (IOException e) {
-                throw new UncheckedIOException("cannot read build.properties in the jar", e);
-            }
             return new String[] {
-                "holdfast " + properties.getProperty("version"),
+                "holdfast " + version(),
                 "Java " + Runtime.version() + " (" + System.getProperty("java.vendor", "unknown vendor") + ")"
             };
         }

@@ -2,7 +2,6 @@ package dev.holdfast.cli;
 
 import dev.holdfast.SessionName;
 import dev.holdfast.SessionSummary;
-import dev.holdfast.journal.SqliteJournal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,14 +24,15 @@ final class PsCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         var globals = main.globals();
-        globals.logNowhere();
+        GlobalOptions.logNowhere();
         var screen = globals.screen();
         List<SessionSummary> sessions;
-        try (var store = SqliteJournal.readOnly(globals.data())) {
+        try (var store = globals.store().read()) {
             sessions = all(store);
         }
+        var host = HostSeen.of(globals);
         if (screen.json()) {
-            sessions.forEach(s -> screen.object(members(s)));
+            sessions.forEach(s -> screen.object(members(s, host)));
             return Exit.OK;
         }
         if (sessions.isEmpty()) {
@@ -43,15 +43,20 @@ final class PsCommand implements Callable<Integer> {
                 7,
                 sessions.stream().mapToInt(s -> s.name().value().length()).max().orElse(0));
         int states = Math.max(
-                5, sessions.stream().mapToInt(s -> state(s).length()).max().orElse(0));
+                5,
+                sessions.stream().mapToInt(s -> state(s, host).length()).max().orElse(0));
         screen.line(
                 Screen.Style.BOLD,
                 Screen.padded("SESSION", width) + "  " + Screen.padded("STATE", states) + "  QUEUE  LAST WORDS");
         for (SessionSummary s : sessions) {
             screen.line(Screen.padded(s.name().value(), width) + "  "
-                    + screen.styled(style(s), Screen.padded(state(s), states)) + "  "
+                    + screen.styled(style(s, host), Screen.padded(state(s, host), states)) + "  "
                     + Screen.padded(Long.toString(s.unread()), 5) + "  "
                     + TerminalText.line(s.summary().lastWords(), WORDS));
+        }
+        if (!host.words().isEmpty()) {
+            screen.blank();
+            screen.line(Screen.Style.DIM, host.words());
         }
         return Exit.OK;
     }
@@ -69,30 +74,40 @@ final class PsCommand implements Callable<Integer> {
         }
     }
 
-    /** The state in words. */
-    static String state(SessionSummary s) {
+    /** The state in words: a turn is run only by a host. */
+    static String state(SessionSummary s, HostSeen host) {
+        String reason = TerminalText.line(s.summary().phaseReason(), 40);
         return switch (s.summary().phase()) {
             case "CLOSED" -> "closed";
-            case "PARKED" -> "parked: " + TerminalText.line(s.summary().phaseReason(), 40);
-            default ->
-                s.openTurn().isPresent()
-                        ? "in turn " + s.openTurn().getAsLong()
-                        : s.unread() > 0 ? "waiting" : s.seq() == 0 ? "new" : "idle";
+            case "PARKED" -> "parked: " + reason;
+            case "PAUSED" -> reason.isEmpty() ? "paused" : "paused: " + reason;
+            case "DRAINING" -> "draining";
+            default -> {
+                if (s.openTurn().isPresent()) {
+                    yield host.works(s.name())
+                            ? "in turn " + s.openTurn().getAsLong()
+                            : "turn " + s.openTurn().getAsLong() + " unfinished";
+                }
+                yield s.unread() > 0 ? "waiting" : s.seq() == 0 ? "new" : "idle";
+            }
         };
     }
 
-    private static Screen.Style style(SessionSummary s) {
+    private static Screen.Style style(SessionSummary s, HostSeen host) {
         return switch (s.summary().phase()) {
             case "CLOSED" -> Screen.Style.DIM;
-            case "PARKED" -> Screen.Style.YELLOW;
-            default -> s.openTurn().isPresent() ? Screen.Style.GREEN : Screen.Style.PLAIN;
+            case "PARKED", "PAUSED", "DRAINING" -> Screen.Style.YELLOW;
+            default ->
+                s.openTurn().isEmpty()
+                        ? Screen.Style.PLAIN
+                        : host.works(s.name()) ? Screen.Style.GREEN : Screen.Style.YELLOW;
         };
     }
 
-    static Map<String, Object> members(SessionSummary s) {
+    static Map<String, Object> members(SessionSummary s, HostSeen host) {
         var members = new LinkedHashMap<String, Object>();
         members.put("session", s.name().value());
-        members.put("state", state(s));
+        members.put("state", state(s, host));
         members.put(
                 "phase", s.summary().phase().isEmpty() ? "OPEN" : s.summary().phase());
         members.put("phase_reason", s.summary().phaseReason());
@@ -103,6 +118,7 @@ final class PsCommand implements Callable<Integer> {
         members.put("events", s.seq());
         s.summary().costMicros().ifPresent(micros -> members.put("cost_micros", micros));
         members.put("last_words", s.summary().lastWords());
+        host.pid().ifPresent(pid -> members.put("host", pid));
         return members;
     }
 }

@@ -6,6 +6,7 @@ import dev.holdfast.Outcome;
 import dev.holdfast.Receipt;
 import dev.holdfast.Reply;
 import dev.holdfast.Usage;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -43,6 +44,13 @@ final class RunCommand implements Callable<Integer> {
                     + " answer is found.")
     private Optional<String> key = Optional.empty();
 
+    @Option(
+            names = "--control",
+            paramLabel = "FILE",
+            description = "Meanwhile acts on the JSON lines that other programs append to FILE (message, cancel, stop,"
+                    + " answer), once each; what became of them is written beside it.")
+    private Optional<Path> control = Optional.empty();
+
     @Mixin
     private final AgentOptions agent = new AgentOptions();
 
@@ -63,7 +71,13 @@ final class RunCommand implements Callable<Integer> {
         var errors = new Screen(shell.err(), shell.colour(), false);
         var live = new LiveAnswer(screen, errors, EventWords::notice, shell.terminal() && !globals.json());
         try (var hosted = Hosted.open(
-                globals, globals.data(), name, journal -> agent.agent(shell, globals.data(), name, journal), live)) {
+                globals,
+                globals.data(),
+                globals.store(),
+                name,
+                journal -> agent.agent(shell, globals.data(), name, journal),
+                live)) {
+            control.ifPresent(file -> hosted.follow(file, message.author()));
             var interrupted = new AtomicBoolean();
             try (var departure = Departure.watching(() -> {
                 interrupted.set(true);
@@ -88,7 +102,7 @@ final class RunCommand implements Callable<Integer> {
 
     private Message message() {
         try {
-            var words = Message.of(String.join(" ", text)).author(new Author("user", "cli"));
+            var words = Message.of(String.join(" ", text)).author(new Author(SendCommand.AUTHOR, "cli"));
             return key.map(words::key).orElse(words);
         } catch (IllegalArgumentException e) {
             throw new CommandFailed(Exit.USAGE, "usage", String.valueOf(e.getMessage()));

@@ -3,6 +3,7 @@ package dev.holdfast.cli;
 import java.io.PrintWriter;
 import java.util.Map;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Prints for a person, with colour where it is wanted, or one JSON object a line for a program. Thread-safe. */
 final class Screen {
@@ -72,6 +73,10 @@ final class Screen {
     }
 
     void object(Map<String, ?> members) {
+        line(JSON.writeValueAsString(members));
+    }
+
+    void object(ObjectNode members) {
         line(JSON.writeValueAsString(members));
     }
 

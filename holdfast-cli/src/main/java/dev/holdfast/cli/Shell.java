@@ -3,7 +3,9 @@ package dev.holdfast.cli;
 import java.io.Console;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -11,9 +13,16 @@ import java.util.Map;
 /**
  * What surrounds one command: its environment, where it writes, and whether a person sees it. Output is UTF-8.
  *
+ * @param bytes standard output, for what is no text
  * @param terminal whether standard input and output are a terminal
  */
-record Shell(Map<String, String> environment, InputStream in, PrintWriter out, PrintWriter err, boolean terminal) {
+record Shell(
+        Map<String, String> environment,
+        InputStream in,
+        PrintWriter out,
+        PrintWriter err,
+        OutputStream bytes,
+        boolean terminal) {
     @SuppressWarnings("SystemConsoleNull") // JDK 25 gives none when one of the two is no terminal
     static Shell ofProcess() {
         Console console = System.console();
@@ -22,11 +31,23 @@ record Shell(Map<String, String> environment, InputStream in, PrintWriter out, P
                 System.in,
                 writer(FileDescriptor.out),
                 writer(FileDescriptor.err),
+                new FileOutputStream(FileDescriptor.out),
                 console != null && console.isTerminal());
     }
 
     private static PrintWriter writer(FileDescriptor descriptor) {
         return new PrintWriter(new FileOutputStream(descriptor), true, StandardCharsets.UTF_8);
+    }
+
+    /** Writes bytes as they are to standard output. */
+    void write(byte[] content) {
+        try {
+            out.flush();
+            bytes.write(content);
+            bytes.flush();
+        } catch (IOException e) {
+            throw new CommandFailed(Exit.USAGE, "usage", "standard output cannot be written: " + e.getMessage());
+        }
     }
 
     /** The variable, or the empty text. */

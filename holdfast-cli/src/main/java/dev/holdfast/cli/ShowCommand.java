@@ -2,7 +2,6 @@ package dev.holdfast.cli;
 
 import dev.holdfast.SessionName;
 import dev.holdfast.SessionSummary;
-import dev.holdfast.journal.SqliteJournal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -29,21 +28,22 @@ final class ShowCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         var globals = main.globals();
-        globals.logNowhere();
+        GlobalOptions.logNowhere();
         var screen = globals.screen();
         var name = GlobalOptions.name(session);
-        try (var store = SqliteJournal.readOnly(globals.data())) {
+        try (var store = globals.store().read()) {
             var summary = known(name, store);
+            var host = HostSeen.of(globals);
             var history = History.last(Math.max(0, last), name, store);
             if (screen.json()) {
-                screen.object(members(summary, history));
+                screen.object(members(summary, history, host));
                 return Exit.OK;
             }
             history.print(screen);
             if (!history.entries().isEmpty()) {
                 screen.blank();
             }
-            screen.line(Screen.Style.DIM, state(summary));
+            screen.line(Screen.Style.DIM, state(summary, host));
             return Exit.OK;
         }
     }
@@ -56,8 +56,8 @@ final class ShowCommand implements Callable<Integer> {
                         "there is no session '" + name + "' in this store; 'holdfast ps' lists those there are"));
     }
 
-    private static String state(SessionSummary s) {
-        var words = new StringBuilder("session " + s.name() + ": " + PsCommand.state(s));
+    private static String state(SessionSummary s, HostSeen host) {
+        var words = new StringBuilder("session " + s.name() + ": " + PsCommand.state(s, host));
         if (s.unread() > 0) {
             words.append(", ").append(s.unread()).append(" in the queue");
         }
@@ -66,11 +66,15 @@ final class ShowCommand implements Callable<Integer> {
                 .costMicros()
                 .ifPresent(
                         micros -> words.append(String.format(java.util.Locale.ROOT, ", $%.4f", micros / 1_000_000.0)));
+        if (s.unread() > 0 || s.openTurn().isPresent()) {
+            words.append(
+                    host instanceof HostSeen.None ? "; no host runs, 'holdfast chat " + s.name() + "' goes on" : "");
+        }
         return words.toString();
     }
 
-    private static Map<String, Object> members(SessionSummary summary, History history) {
-        var members = PsCommand.members(summary);
+    private static Map<String, Object> members(SessionSummary summary, History history, HostSeen host) {
+        var members = PsCommand.members(summary, host);
         var messages = new ArrayList<Map<String, Object>>();
         for (History.Entry entry : history.entries()) {
             var message = new LinkedHashMap<String, Object>();

@@ -2,6 +2,7 @@ package dev.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.ArrivalKind;
 import dev.holdfast.MessageId;
 import dev.holdfast.Outcome;
 import dev.holdfast.SessionEvent;
@@ -9,6 +10,7 @@ import dev.holdfast.TurnMark;
 import dev.holdfast.Usage;
 import dev.holdfast.core.Event;
 import dev.holdfast.core.Taken;
+import dev.holdfast.core.Told;
 import dev.holdfast.runtime.EventCodec;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -28,9 +30,10 @@ final class LiveAnswerTest {
     }
 
     private void settle(long turn, String text) {
-        var taken = new Taken(turn, new MessageId(new UUID(0, turn)), 1);
+        var taken = new Taken(turn, new MessageId(new UUID(0, turn)), 1, ArrivalKind.MESSAGE);
         var event = new Event.TurnSettled(
                 turn,
+                Told.Kind.MESSAGE,
                 List.of(taken),
                 Outcome.ANSWERED,
                 Event.Evidence.RESULT,

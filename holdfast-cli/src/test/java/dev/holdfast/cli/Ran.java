@@ -1,6 +1,7 @@
 package dev.holdfast.cli;
 
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -28,9 +29,10 @@ record Ran(int exit, String out, String err) {
         InputStream in = new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8));
         var out = new StringWriter();
         var err = new StringWriter();
-        var shell = new Shell(variables, in, new PrintWriter(out), new PrintWriter(err), terminal);
+        var bytes = new ByteArrayOutputStream();
+        var shell = new Shell(variables, in, new PrintWriter(out), new PrintWriter(err), bytes, terminal);
         int exit = Main.run(shell, arguments);
-        return new Ran(exit, out.toString(), err.toString());
+        return new Ran(exit, out + bytes.toString(StandardCharsets.UTF_8), err.toString());
     }
 
     /** Its output as JSON, one object a line. */

@@ -12,6 +12,14 @@ import java.util.Set;
  * thread-safe.
  */
 public interface Core {
+    /** How the reason of a pause begins that a drain ended in. */
+    String DRAIN = "drain";
+
+    /** Whether the reason of a pause is that a drain ended in it. */
+    static boolean drained(String reason) {
+        return reason.equals(DRAIN + "ed") || reason.startsWith(DRAIN + " deadline passed with ");
+    }
+
     /**
      * What to record about an input. Nothing of the answer is valid before its events are committed, {@code live}
      * included.
@@ -31,7 +39,10 @@ public interface Core {
     /** When to send the next {@link Input.Tick}; absent when nothing is due. */
     Optional<Instant> dueAt(Durable durable, Live live);
 
-    /** Whether the process takes lines and has nothing to do (HS-04). */
+    /** When an owner must be awake at the latest, if nothing else wakes one; part of {@link #dueAt}. */
+    Optional<Instant> wakeAt(Durable durable, Live live);
+
+    /** Whether the process takes lines and has nothing to do. */
     boolean idle(Durable durable, Live live);
 
     /** Whether something accepted was read and is named by no event yet, or was given back. */

@@ -15,10 +15,19 @@ import java.util.TreeSet;
  * @param ids how many delivery ids were derived
  * @param takenThrough every arrival up to here is named by an event (IN-22)
  * @param ahead numbers above it that are named as well
- * @param ordinaryDone ordinary messages named so far; {@code ordinaryDoneBytes} their bytes
- * @param lastOrdinary the highest ordinary arrival named
- * @param front messages given back, ahead of everything waiting (MB-05)
+ * @param ordinaryDone counted arrivals named so far; {@code ordinaryDoneBytes} their bytes (MB-18)
+ * @param lastOrdinary the highest arrival with words named
+ * @param front what was given back, ahead of everything waiting, in the order of acceptance (MB-05)
  * @param consumed real messages taken into turns, less those given back (MB-19)
+ * @param questions asked and not answered, oldest first
+ * @param finishing set once the session takes nothing new (MB-07)
+ * @param drainBy when a drain is over at the latest (MB-09)
+ * @param continueAfter a turn reached its limit: it goes on once every message up to this number had its turn (MB-15)
+ * @param continuations turns in a row that only went on, with no message between
+ * @param forgotten turns up to here are never told again: the agent's memory of them was dropped (IN-20)
+ * @param usedAt when the session was opened, or last gave a message to a turn or a reader (IN-17)
+ * @param reading what a reading surface holds
+ * @param released held by the releaser of an address (IN-10)
  * @param lastTurn number of the newest turn
  * @param incarnation number of the newest incarnation; {@code up} whether its end is not recorded yet
  * @param failures incarnations in a row that ended without settling anything (HS-13)
@@ -40,6 +49,15 @@ public record Durable(
         List<Taken> front,
         long consumed,
         Optional<Turn> turn,
+        List<Question> questions,
+        Optional<Finish> finishing,
+        Optional<Instant> drainBy,
+        OptionalLong continueAfter,
+        int continuations,
+        long forgotten,
+        Instant usedAt,
+        Reading reading,
+        List<Taken> released,
         long lastTurn,
         long incarnation,
         boolean up,
@@ -54,6 +72,8 @@ public record Durable(
     public Durable {
         front = List.copyOf(front);
         marks = List.copyOf(marks);
+        questions = List.copyOf(questions);
+        released = List.copyOf(released);
     }
 
     /** Before any event. */
@@ -72,6 +92,15 @@ public record Durable(
                 List.of(),
                 0,
                 Optional.empty(),
+                List.of(),
+                Optional.empty(),
+                Optional.empty(),
+                OptionalLong.empty(),
+                0,
+                0,
+                Instant.EPOCH,
+                Reading.none(),
+                List.of(),
                 0,
                 0,
                 false,
@@ -98,6 +127,11 @@ public record Durable(
         return number <= takenThrough || ahead.contains(number);
     }
 
+    /** Whether the messages that wait are given out. */
+    boolean gives() {
+        return phase == Phase.OPEN;
+    }
+
     Draft draft() {
         return new Draft(this);
     }
@@ -117,6 +151,15 @@ public record Durable(
         List<Taken> front;
         long consumed;
         Optional<Turn> turn;
+        List<Question> questions;
+        Optional<Finish> finishing;
+        Optional<Instant> drainBy;
+        OptionalLong continueAfter;
+        int continuations;
+        long forgotten;
+        Instant usedAt;
+        Reading reading;
+        List<Taken> released;
         long lastTurn;
         long incarnation;
         boolean up;
@@ -142,6 +185,15 @@ public record Durable(
             front = d.front;
             consumed = d.consumed;
             turn = d.turn;
+            questions = d.questions;
+            finishing = d.finishing;
+            drainBy = d.drainBy;
+            continueAfter = d.continueAfter;
+            continuations = d.continuations;
+            forgotten = d.forgotten;
+            usedAt = d.usedAt;
+            reading = d.reading;
+            released = d.released;
             lastTurn = d.lastTurn;
             incarnation = d.incarnation;
             up = d.up;
@@ -163,11 +215,17 @@ public record Durable(
             }
         }
 
+        /** A message. */
         void nameOrdinary(Taken message) {
-            name(message.number());
-            ordinaryDone++;
-            ordinaryDoneBytes += message.bytes();
+            nameCounted(message.number(), message.bytes());
             lastOrdinary = Math.max(lastOrdinary, message.number());
+        }
+
+        /** An arrival that counts against the limit on what lies unread. */
+        void nameCounted(long number, long bytes) {
+            name(number);
+            ordinaryDone++;
+            ordinaryDoneBytes += bytes;
         }
 
         Durable build() {
@@ -185,6 +243,15 @@ public record Durable(
                     front,
                     consumed,
                     turn,
+                    questions,
+                    finishing,
+                    drainBy,
+                    continueAfter,
+                    continuations,
+                    forgotten,
+                    usedAt,
+                    reading,
+                    released,
                     lastTurn,
                     incarnation,
                     up,

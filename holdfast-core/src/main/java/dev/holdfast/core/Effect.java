@@ -25,6 +25,7 @@ public sealed interface Effect {
         INTERRUPT,
         RUN_CALL,
         ANSWER_CALL,
+        JUDGE,
         STOP_AGENT
     }
 
@@ -83,6 +84,9 @@ public sealed interface Effect {
 
     /** The answer of a finished call, given to the agent. */
     record AnswerCall(Key key, String callId) implements Effect {}
+
+    /** The question whether the message that is next is for this incarnation (MB-10). */
+    record Judge(Key key, long number) implements Effect {}
 
     /** The end of the incarnation. */
     record StopAgent(Key key, StopMode mode) implements Effect {}

@@ -2,6 +2,7 @@ package dev.holdfast.core;
 
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.DeliveryId;
+import dev.holdfast.FeedEnd;
 import dev.holdfast.Outcome;
 import dev.holdfast.TurnMark;
 import dev.holdfast.Usage;
@@ -21,25 +22,106 @@ public sealed interface Event {
      *
      * @param seed 32 hexadecimal digits from which delivery ids are derived
      */
-    record SessionOpened(String seed, String harness) implements Event {}
+    record SessionOpened(String seed, String harness, Instant at) implements Event {}
 
-    /** @param deadline the open turn's new deadline, when the phase becomes OPEN again with a turn open */
+    /** @param deadline of a drain; or the open turn's new one, when the phase becomes OPEN again with a turn open */
     record PhaseChanged(Phase.Trigger trigger, String reason, Optional<Instant> deadline) implements Event {}
 
-    /** An arrival that carries no words was acted on, or had nothing to act on; {@code what} says which. */
-    record ArrivalDone(long number, ArrivalKind kind, String what) implements Event {}
+    /**
+     * An arrival that carries no words was acted on, or had nothing to act on; {@code what} says which. One that was given
+     * back leaves the front.
+     */
+    record ArrivalDone(long number, ArrivalKind kind, long bytes, String what) implements Event {
+        /** {@code what} of a withdrawal that won (MB-21). */
+        public static final String WITHDRAWN = "withdrawn";
 
-    /** A message got its terminal record without a turn. */
-    record MessageEnded(Taken message, Outcome outcome, String why) implements Event {}
+        /** {@code what} of a drain that has begun. */
+        public static final String DRAINING = "draining";
+
+        /** {@code what} of a withdrawal of a message that is not there. */
+        public static final String UNKNOWN_MESSAGE = "there is no such message";
+    }
+
+    /** From this arrival on nothing new is taken; what waits still runs (MB-07). */
+    record FinishAsked(long number, String reason) implements Event {}
+
+    /** @param after the last arrival read when it was asked; only later ones may answer it (IN-14) */
+    record QuestionAsked(String id, String text, Instant deadline, long after) implements Event {}
+
+    /** The arrival answers the question. */
+    record QuestionAnswered(String id, long number) implements Event {}
+
+    /** Nobody answered in time, or it is of no use any more. */
+    record QuestionWithdrawn(String id, String why) implements Event {}
+
+    /** The agent's memory was dropped; turns up to {@code through} are not told again (IN-20). */
+    record MemoryDropped(long through, String why) implements Event {}
+
+    /**
+     * A turn that reached its limit of steps goes on in one of its own (MB-15).
+     *
+     * @param after once every message up to this number had its turn
+     */
+    record ContinuationQueued(long after) implements Event {}
+
+    /**
+     * A message got its terminal record without a turn of an agent.
+     *
+     * @param inHand a reader had taken it, or an agent was told it and had not said yet that it has it
+     * @param text what its reader answered; else empty
+     */
+    record MessageEnded(Taken message, Outcome outcome, boolean inHand, String text, String why) implements Event {}
+
+    /** A reading surface opened a feed; every older one is fenced (MB-03). */
+    record FeedOpened(long feed, String surface) implements Event {}
+
+    /** They were given to a reader, in this order; those with words are in flight until they end (MB-02). */
+    record MessagesTaken(long feed, List<Taken> messages, Instant at) implements Event {
+        public MessagesTaken {
+            messages = List.copyOf(messages);
+        }
+    }
+
+    /** They go back to the front, in the order of acceptance (MB-05). */
+    record MessagesReturned(long feed, List<Taken> messages, String why) implements Event {
+        public MessagesReturned {
+            messages = List.copyOf(messages);
+        }
+    }
+
+    /** The addresses were given up by arrival {@code number}; its sender holds what was unread (IN-10). */
+    record MessagesReleased(long number, List<Taken> messages) implements Event {
+        public MessagesReleased {
+            messages = List.copyOf(messages);
+        }
+    }
+
+    /** Their releaser put them back, in front and in the order of acceptance (IN-11). */
+    record MessagesRestored(List<Taken> messages) implements Event {
+        public MessagesRestored {
+            messages = List.copyOf(messages);
+        }
+    }
+
+    /** The feed takes nothing any more. */
+    record FeedEnded(long feed, FeedEnd cause) implements Event {}
 
     /**
      * A message, or several of one sender, left the queue for a turn; the delivery id is fixed here (TN-12).
      *
+     * @param kind of its line
+     * @param messages empty unless the line carries some
      * @param written its line was written before, as a steer of the turn that just settled, and may be in the agent's
      *     record
      */
     record TurnOpened(
-            long turn, DeliveryId delivery, List<Taken> messages, Instant at, Instant deadline, boolean written)
+            long turn,
+            Told.Kind kind,
+            DeliveryId delivery,
+            List<Taken> messages,
+            Instant at,
+            Instant deadline,
+            boolean written)
             implements Event {
         public TurnOpened {
             messages = List.copyOf(messages);
@@ -76,6 +158,7 @@ public sealed interface Event {
     /**
      * The terminal record of every message of the turn.
      *
+     * @param kind of the turn's first line
      * @param messages those messages, in order
      * @param evidence what the outcome rests on
      * @param text the agent's final words
@@ -83,6 +166,7 @@ public sealed interface Event {
      */
     record TurnSettled(
             long turn,
+            Told.Kind kind,
             List<Taken> messages,
             Outcome outcome,
             Evidence evidence,
@@ -106,9 +190,10 @@ public sealed interface Event {
     /**
      * The turn is to be ended.
      *
-     * @param number the cancel that asks for it; 0 when a deadline does
+     * @param number the cancel that is done with it; 0 for none
+     * @param cancelled on request; false for a deadline
      */
-    record InterruptAsked(long turn, long number, String why) implements Event {}
+    record InterruptAsked(long turn, long number, boolean cancelled, String why) implements Event {}
 
     /** A process is wanted for the session. */
     record IncarnationPlanned(long incarnation) implements Event {}
@@ -172,8 +257,20 @@ public sealed interface Event {
         CRASHED,
         /** It never took a line. */
         START_FAILED,
-        /** Ended by us between turns. */
+        /** Ended by us between turns, for another session's sake or on request. */
         EVICTED,
+        /** Ended by us after a time with nothing to do (MB-11). */
+        IDLE,
+        /** Ended by us before a message that is not for it (MB-10). */
+        BOUNDARY,
+        /** Ended by us because the session is paused (MB-08). */
+        PAUSED,
+        /** Ended by us because the session is drained (MB-09). */
+        DRAINED,
+        /** Ended by us because the session is closed. */
+        CLOSED,
+        /** Ended by us to drop its memory (IN-20). */
+        FORGOTTEN,
         /** Ended by us with a turn open, or because the session may not run. */
         STOPPED,
         /** The host that held it is gone. */

@@ -4,6 +4,8 @@ import dev.holdfast.Limits;
 import dev.holdfast.Outcome;
 import dev.holdfast.TurnMark;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -24,10 +26,50 @@ final class Fold {
             case Event.SessionOpened e -> {
                 d.seed = e.seed();
                 d.harness = e.harness();
+                d.usedAt = e.at();
             }
             case Event.PhaseChanged e -> phaseChanged(d, e);
-            case Event.ArrivalDone e -> d.name(e.number());
+            case Event.ArrivalDone e -> arrivalDone(d, e);
+            case Event.FinishAsked e -> {
+                d.name(e.number());
+                d.finishing = Optional.of(new Finish(e.number(), e.reason()));
+            }
             case Event.MessageEnded e -> messageEnded(d, e);
+            case Event.QuestionAsked e -> {
+                var questions = new ArrayList<>(d.questions);
+                questions.add(new Question(e.id(), e.deadline(), e.after()));
+                d.questions = questions;
+            }
+            case Event.QuestionAnswered e -> {
+                d.name(e.number());
+                d.questions = without(d.questions, e.id());
+            }
+            case Event.QuestionWithdrawn e -> d.questions = without(d.questions, e.id());
+            case Event.MemoryDropped e -> {
+                d.forgotten = e.through();
+                d.nativeSession = Optional.empty();
+                d.marks = List.of();
+                d.continueAfter = OptionalLong.empty(); // there is nothing left to go on with
+            }
+            case Event.ContinuationQueued e -> d.continueAfter = OptionalLong.of(e.after());
+            case Event.FeedOpened e -> d.reading = new Reading(e.feed(), true, d.reading.inHand());
+            case Event.MessagesTaken e -> messagesTaken(d, e);
+            case Event.MessagesReturned e -> messagesReturned(d, e);
+            case Event.MessagesReleased e -> {
+                d.name(e.number());
+                takeOut(d, e.messages());
+                var held = new ArrayList<>(d.released);
+                held.addAll(e.messages());
+                d.released = held;
+            }
+            case Event.MessagesRestored e -> {
+                d.released = without(d.released, e.messages());
+                giveBack(d, e.messages());
+            }
+            case Event.FeedEnded e -> {
+                d.reading = new Reading(e.feed(), false, d.reading.inHand());
+                d.lastEnd = e.cause().name();
+            }
             case Event.TurnOpened e -> turnOpened(d, e);
             case Event.SteerPlanned e -> steerPlanned(d, e);
             case Event.SteerLanded e -> steerLanded(d, e);
@@ -67,18 +109,94 @@ final class Fold {
         if (e.trigger() == Phase.Trigger.RESUME) {
             d.failures = 0;
             d.restartAt = Optional.empty();
+            d.continuations = 0;
             e.deadline().ifPresent(by -> d.turn = d.turn.map(t -> t.deadline(by)));
         }
+        d.drainBy = e.trigger() == Phase.Trigger.DRAIN ? e.deadline() : Optional.empty();
         if (d.phase == Phase.CLOSED) {
             d.restartAt = Optional.empty();
+            d.continueAfter = OptionalLong.empty();
             d.lastEnd = "CLOSED";
         }
     }
 
+    private static void arrivalDone(Durable.Draft d, Event.ArrivalDone e) {
+        var front = d.front.stream().filter(m -> m.number() != e.number()).toList();
+        if (front.size() < d.front.size()) {
+            d.front = front;
+        } else if (e.kind().counted()) {
+            d.nameCounted(e.number(), e.bytes());
+        } else {
+            d.name(e.number());
+        }
+    }
+
     private static void messageEnded(Durable.Draft d, Event.MessageEnded e) {
-        if (!removeFromFront(d, e.message())) {
+        var held = new ArrayList<>(d.reading.inHand());
+        var released = new ArrayList<>(d.released);
+        if (held.remove(e.message())) {
+            d.reading = new Reading(d.reading.feed(), d.reading.open(), held);
+        } else if (released.remove(e.message())) {
+            d.released = released;
+        } else if (!removeFromFront(d, e.message())) {
             d.nameOrdinary(e.message());
         }
+    }
+
+    private static List<Question> without(List<Question> questions, String id) {
+        return questions.stream().filter(q -> !q.id().equals(id)).toList();
+    }
+
+    private static void messagesTaken(Durable.Draft d, Event.MessagesTaken e) {
+        takeOut(d, e.messages());
+        var held = new ArrayList<>(d.reading.inHand());
+        for (Taken m : e.messages()) {
+            if (m.kind().speaks()) {
+                held.add(m);
+                d.consumed++;
+            }
+        }
+        d.reading = new Reading(d.reading.feed(), d.reading.open(), held);
+        d.usedAt = e.at();
+    }
+
+    /** From the front, or from among those that wait: there may be thousands of either. */
+    private static void takeOut(Durable.Draft d, List<Taken> messages) {
+        var front = new LinkedHashSet<>(d.front);
+        for (Taken m : messages) {
+            if (front.remove(m)) {
+                continue;
+            }
+            if (m.kind().speaks()) {
+                d.nameOrdinary(m);
+            } else if (m.kind().counted()) {
+                d.nameCounted(m.number(), m.bytes());
+            } else {
+                d.name(m.number());
+            }
+        }
+        d.front = List.copyOf(front);
+    }
+
+    private static List<Taken> without(List<Taken> all, List<Taken> some) {
+        var left = new LinkedHashSet<>(all);
+        some.forEach(left::remove);
+        return List.copyOf(left);
+    }
+
+    private static void messagesReturned(Durable.Draft d, Event.MessagesReturned e) {
+        var held = without(d.reading.inHand(), e.messages());
+        giveBack(d, e.messages());
+        d.consumed -= e.messages().size();
+        d.reading = new Reading(d.reading.feed(), d.reading.open(), held);
+    }
+
+    /** They may come back one after the other; in front they stand in the order of acceptance all the same. */
+    private static void giveBack(Durable.Draft d, List<Taken> messages) {
+        var front = new ArrayList<>(d.front);
+        front.addAll(messages);
+        front.sort(Comparator.comparingLong(Taken::number));
+        d.front = front;
     }
 
     private static boolean removeFromFront(Durable.Draft d, Taken message) {
@@ -100,9 +218,21 @@ final class Fold {
             }
         }
         d.consumed += e.messages().size();
+        switch (e.kind()) {
+            case AFTER_LIMIT -> {
+                d.continueAfter = OptionalLong.empty();
+                d.continuations++;
+                d.usedAt = e.at();
+            }
+            case MESSAGE -> {
+                d.continuations = 0;
+                d.usedAt = e.at();
+            }
+            case STEER, CONTINUATION, INTERNAL -> {}
+        }
         d.lastTurn = e.turn();
         d.ids++;
-        var line = new Told(e.delivery(), Told.Kind.MESSAGE, e.messages(), false);
+        var line = new Told(e.delivery(), e.kind(), e.messages(), false);
         d.turn = Optional.of(new Turn(
                 e.turn(),
                 stage,
@@ -135,6 +265,7 @@ final class Fold {
             d.nameOrdinary(e.message());
         }
         d.consumed++;
+        d.continuations = 0;
         d.turn = Optional.of(turn.told(told));
     }
 
@@ -149,9 +280,7 @@ final class Fold {
         told.remove(line);
         if (line.landed()) {
             d.consumed--;
-            var front = new ArrayList<>(d.front);
-            front.add(e.message());
-            d.front = front;
+            giveBack(d, List.of(e.message()));
         }
         d.turn = Optional.of(turn.told(told));
     }
@@ -193,7 +322,7 @@ final class Fold {
             d.failures = 0;
             d.restartAt = Optional.empty();
         }
-        if (e.outcome() == Outcome.ANSWERED) {
+        if (e.outcome() == Outcome.ANSWERED && e.kind() != Told.Kind.INTERNAL) {
             d.lastWords = shortened(e.text());
         }
         if (!turn.inFlight()) {
@@ -229,7 +358,7 @@ final class Fold {
             d.name(e.number());
         }
         d.turn = Optional.of(turn.stage(TurnStage.TABLE.next(turn.stage(), TurnStage.Trigger.END_ASKED))
-                .ending(e.why(), e.number() > 0));
+                .ending(e.why(), e.cancelled()));
     }
 
     /** MB-05: what was in flight is in flight again, for the new incarnation. */

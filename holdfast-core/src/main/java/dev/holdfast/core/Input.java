@@ -1,6 +1,10 @@
 package dev.holdfast.core;
 
+import dev.holdfast.DeliveryId;
+import dev.holdfast.FeedEnd;
+import dev.holdfast.Outcome;
 import dev.holdfast.Report;
+import java.time.Instant;
 import java.util.List;
 
 /** What can happen to a session. There is no second door: closing, resuming and cancelling are arrivals. */
@@ -10,8 +14,9 @@ public sealed interface Input {
      *
      * @param seed used only when the session has no events yet: 32 hexadecimal digits
      * @param epoch the claim's epoch
+     * @param settings how this owner treats the mail
      */
-    record Awake(String seed, String harness, long epoch) implements Input {}
+    record Awake(String seed, String harness, long epoch, Settings settings) implements Input {}
 
     /**
      * Arrivals were read from the store, in order; known ones are ignored.
@@ -37,6 +42,57 @@ public sealed interface Input {
     /** A call of ours ended; the answer itself stays with the runner. */
     record CallFinished(long epoch, long incarnation, String callId, boolean error, String answerExcerpt)
             implements Input {}
+
+    /** The boundary was asked about the message that is next (MB-10). */
+    record Judged(long epoch, long incarnation, long number, boolean rejected) implements Input {}
+
+    /** The host asks something of the present incarnation; dropped when none takes lines (MB-16). */
+    record InternalAsked(DeliveryId id) implements Input {}
+
+    /** It does not ask any more; one that was told goes on. */
+    record InternalWithdrawn(DeliveryId id) implements Input {}
+
+    /** The host asks a question; one that is open under this id is the same. */
+    record QuestionRaised(String id, String text, Instant deadline) implements Input {}
+
+    /** A reading surface opens a feed (CH-09). */
+    record FeedWanted(String surface) implements Input {}
+
+    /**
+     * The feed's reader takes what is next.
+     *
+     * @param max at most so many, at least 1
+     * @param waits until there is something; else it is over once nothing up to {@code through} waits
+     * @param through arrivals up to here count as accepted before
+     */
+    record TakeWanted(long feed, int max, boolean waits, long through) implements Input {}
+
+    /** The reader does not wait any more. */
+    record TakeWithdrawn(long feed) implements Input {}
+
+    /** The reader is done with a message. */
+    record ReadSettled(long feed, long number, Outcome outcome, String text) implements Input {}
+
+    /** The reader gives back some of what it holds and has not settled; the feed goes on. */
+    record ReadReturned(long feed, List<Long> numbers, String why) implements Input {
+        public ReadReturned {
+            numbers = List.copyOf(numbers);
+        }
+    }
+
+    /**
+     * The feed is over.
+     *
+     * @param keeps what it holds may still be settled; else it goes back to the front (CH-08)
+     */
+    record FeedOver(long feed, FeedEnd cause, boolean keeps) implements Input {}
+
+    /** Released messages are put back. */
+    record RestoreWanted(List<Long> numbers) implements Input {
+        public RestoreWanted {
+            numbers = List.copyOf(numbers);
+        }
+    }
 
     /** The slot service answered. */
     record Slot(long epoch, long incarnation, SlotAnswer answer) implements Input {}

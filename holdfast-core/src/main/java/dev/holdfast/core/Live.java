@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -17,6 +18,7 @@ import java.util.TreeMap;
  * What this owner knows and nobody journals. Lost with the host, and rebuilt by asking.
  *
  * @param epoch the claim's
+ * @param awakeAt since when the claim is held
  * @param stage of the current incarnation
  * @param plan how to start it, once the agent's knowledge is there
  * @param landed lines known to be in the agent's context
@@ -34,10 +36,20 @@ import java.util.TreeMap;
  * @param idleSince since when the process does nothing
  * @param leaving the host stops: nothing new is begun
  * @param freeSlot the process is to end at rest: its slot is wanted, or an eviction was asked for
+ * @param settings how the owner treats the mail
+ * @param spoken a line was told to this incarnation
+ * @param judging the message the boundary is asked about, only while the agent rests; {@code judged} the one it let
+ *     through (MB-10)
+ * @param internal requests for this incarnation that wait (MB-16)
+ * @param stopCause why the process is being ended, when it is recorded as such
+ * @param asked how many requests of the host were looked at by this owner
+ * @param takes how many takes of readers were looked at by this owner
+ * @param demand what the feed's reader waits for
  * @param notes events that need no commit of their own and ride with the next
  */
 public record Live(
         long epoch,
+        Instant awakeAt,
         AgentStage stage,
         Optional<Plan> plan,
         Set<DeliveryId> landed,
@@ -55,11 +67,21 @@ public record Live(
         Optional<Instant> idleSince,
         boolean leaving,
         boolean freeSlot,
+        Settings settings,
+        boolean spoken,
+        OptionalLong judging,
+        OptionalLong judged,
+        List<DeliveryId> internal,
+        Optional<Event.EndCause> stopCause,
+        long asked,
+        long takes,
+        Optional<Demand> demand,
         List<Event> notes) {
 
     public static Live none() {
         return new Live(
                 0,
+                Instant.EPOCH,
                 AgentStage.DOWN,
                 Optional.empty(),
                 Set.of(),
@@ -77,8 +99,20 @@ public record Live(
                 Optional.empty(),
                 false,
                 false,
+                Settings.standard(),
+                false,
+                OptionalLong.empty(),
+                OptionalLong.empty(),
+                List.of(),
+                Optional.empty(),
+                0,
+                0,
+                Optional.empty(),
                 List.of());
     }
+
+    /** As in {@link Input.TakeWanted}. */
+    public record Demand(int max, boolean waits, long through) {}
 
     /**
      * How to start an incarnation.
@@ -104,6 +138,7 @@ public record Live(
     /** A changeable copy, used only inside one decision. */
     static final class Draft {
         long epoch;
+        Instant awakeAt;
         AgentStage stage;
         Optional<Plan> plan;
         Set<DeliveryId> landed;
@@ -121,10 +156,20 @@ public record Live(
         Optional<Instant> idleSince;
         boolean leaving;
         boolean freeSlot;
+        Settings settings;
+        boolean spoken;
+        OptionalLong judging;
+        OptionalLong judged;
+        List<DeliveryId> internal;
+        Optional<Event.EndCause> stopCause;
+        long asked;
+        long takes;
+        Optional<Demand> demand;
         List<Event> notes;
 
         private Draft(Live l) {
             epoch = l.epoch;
+            awakeAt = l.awakeAt;
             stage = l.stage;
             plan = l.plan;
             landed = new LinkedHashSet<>(l.landed);
@@ -142,6 +187,15 @@ public record Live(
             idleSince = l.idleSince;
             leaving = l.leaving;
             freeSlot = l.freeSlot;
+            settings = l.settings;
+            spoken = l.spoken;
+            judging = l.judging;
+            judged = l.judged;
+            internal = l.internal;
+            stopCause = l.stopCause;
+            asked = l.asked;
+            takes = l.takes;
+            demand = l.demand;
             notes = new ArrayList<>(l.notes);
         }
 
@@ -160,11 +214,17 @@ public record Live(
             callOrdinals = new LinkedHashMap<>();
             idleSince = Optional.empty();
             freeSlot = false;
+            spoken = false;
+            judging = OptionalLong.empty();
+            judged = OptionalLong.empty();
+            internal = List.of();
+            stopCause = Optional.empty();
         }
 
         Live build() {
             return new Live(
                     epoch,
+                    awakeAt,
                     stage,
                     plan,
                     landed,
@@ -182,6 +242,15 @@ public record Live(
                     idleSince,
                     leaving,
                     freeSlot,
+                    settings,
+                    spoken,
+                    judging,
+                    judged,
+                    internal,
+                    stopCause,
+                    asked,
+                    takes,
+                    demand,
                     List.copyOf(notes));
         }
     }

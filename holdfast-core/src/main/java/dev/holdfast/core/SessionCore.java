@@ -54,6 +54,9 @@ final class SessionCore implements Core {
                 addRun(effects, durable, live);
                 addTurn(effects, durable, live);
                 addCalls(effects, durable, live);
+                live.judging()
+                        .ifPresent(n -> effects.add(
+                                new Effect.Judge(key(durable, live, Effect.Kind.JUDGE, Long.toString(n)), n)));
             }
             case STOPPING ->
                 effects.add(new Effect.StopAgent(
@@ -96,7 +99,8 @@ final class SessionCore implements Core {
     private static void addCalls(Set<Effect> effects, Durable durable, Live live) {
         long turn = durable.turn().map(Turn::number).orElse(0L);
         long message = durable.turn()
-                .map(t -> t.original().messages().getFirst().number())
+                .flatMap(t -> t.original().messages().stream().findFirst())
+                .map(Taken::number)
                 .orElse(0L);
         live.calls().forEach((id, call) -> {
             boolean ending = durable.turnStage() == TurnStage.ENDING;
@@ -132,13 +136,12 @@ final class SessionCore implements Core {
         var turnBy = durable.turn()
                 .filter(t -> runs && t.stage() != TurnStage.ENDING)
                 .map(Turn::deadline);
-        var restart = live.stage() == AgentStage.DOWN && durable.turn().isPresent() && durable.phase() == Phase.OPEN
-                ? durable.restartAt()
-                : Optional.<Instant>empty();
-        var evictAt = live.idleSince().filter(s -> atRest(durable, live)).map(s -> s.plus(limits.idle()));
+        var evictAt = live.idleSince()
+                .filter(s -> !live.settings().stayOpen() && atRest(durable, live))
+                .map(s -> s.plus(limits.idle()));
         return Stream.of(
                         turnBy,
-                        restart,
+                        wakeAt(durable, live),
                         evictAt,
                         live.stage() == AgentStage.STOPPING ? Optional.<Instant>empty() : live.endBy())
                 .flatMap(Optional::stream)
@@ -146,15 +149,55 @@ final class SessionCore implements Core {
     }
 
     @Override
-    public boolean idle(Durable durable, Live live) {
-        return atRest(durable, live);
+    public Optional<Instant> wakeAt(Durable durable, Live live) {
+        if (durable.phase() == Phase.CLOSED || durable.seed().isEmpty()) {
+            return Optional.empty();
+        }
+        boolean restarts = live.stage() == AgentStage.DOWN
+                && durable.turn().isPresent()
+                && mayStart(durable)
+                && live.settings().agent();
+        boolean unused = durable.turn().isEmpty() && durable.reading().inHand().isEmpty() && nothingLeft(durable, live);
+        return Stream.of(
+                        restarts ? durable.restartAt() : Optional.<Instant>empty(),
+                        durable.drainBy(),
+                        durable.questions().stream().map(Question::deadline).min(Instant::compareTo),
+                        unused ? Optional.of(unusedAt(limits, durable, live.awakeAt())) : Optional.<Instant>empty())
+                .flatMap(Optional::stream)
+                .min(Instant::compareTo);
+    }
+
+    /** When a session that lies unused is closed: not before an owner has had the time to read what it was woken by. */
+    static Instant unusedAt(Limits limits, Durable durable, Instant awakeAt) {
+        var due = durable.usedAt().plus(limits.unused());
+        var read = awakeAt.plus(SLEEP_HORIZON);
+        return due.isAfter(read) ? due : read;
+    }
+
+    /** Whether a process may be started for an open turn: while draining as well, never while paused. */
+    static boolean mayStart(Durable durable) {
+        return durable.phase() == Phase.OPEN || durable.phase() == Phase.DRAINING;
     }
 
     @Override
     public boolean waits(Durable durable, Live live) {
+        return somethingWaits(durable, live);
+    }
+
+    @Override
+    public boolean idle(Durable durable, Live live) {
+        return atRest(durable, live);
+    }
+
+    static boolean somethingWaits(Durable durable, Live live) {
         return !durable.front().isEmpty()
                 || live.waiting().tailMap(durable.takenThrough(), false).keySet().stream()
                         .anyMatch(n -> !durable.named(n));
+    }
+
+    /** Nothing waits, and nothing before what was read ahead is unread. */
+    static boolean nothingLeft(Durable durable, Live live) {
+        return durable.ahead().isEmpty() && !somethingWaits(durable, live);
     }
 
     static boolean atRest(Durable durable, Live live) {
@@ -163,14 +206,19 @@ final class SessionCore implements Core {
 
     @Override
     public boolean sleepable(Durable durable, Live live, Instant now) {
-        boolean nothingRuns = live.stage() == AgentStage.DOWN && live.notes().isEmpty();
-        boolean nothingUnread = !waits(durable, live);
-        boolean held = durable.phase() != Phase.OPEN || live.leaving();
-        boolean nothingDue = durable.turn().isEmpty()
-                || held
-                || durable.restartAt()
-                        .filter(at -> at.isAfter(now.plus(SLEEP_HORIZON)))
-                        .isPresent();
-        return nothingRuns && (nothingUnread || held) && nothingDue;
+        boolean nothingRuns = live.stage() == AgentStage.DOWN
+                && live.notes().isEmpty()
+                && !durable.reading().open()
+                && durable.reading().inHand().isEmpty(); // its reader is here, and may settle it
+        var horizon = now.plus(SLEEP_HORIZON);
+        boolean held = !mayStart(durable) || live.leaving() || !live.settings().agent();
+        boolean nothingNext = held
+                || (!somethingWaits(durable, live) && durable.continueAfter().isEmpty());
+        boolean nothingToRun = held
+                || durable.turn().isEmpty()
+                || durable.restartAt().filter(at -> at.isAfter(horizon)).isPresent();
+        boolean nothingDue = live.leaving()
+                || wakeAt(durable, live).filter(at -> !at.isAfter(horizon)).isEmpty();
+        return nothingRuns && nothingNext && nothingToRun && nothingDue;
     }
 }

@@ -2,6 +2,7 @@ package dev.holdfast.core;
 
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.DeliveryId;
+import dev.holdfast.FeedEnd;
 import dev.holdfast.Knowledge;
 import dev.holdfast.Limits;
 import dev.holdfast.Outcome;
@@ -9,63 +10,20 @@ import dev.holdfast.Report;
 import dev.holdfast.StopMode;
 import dev.holdfast.TurnMark;
 import dev.holdfast.TurnResult;
-import dev.holdfast.Usage;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.TreeMap;
 
 /**
- * One decision: takes an input, then advances until nothing more follows. Emitting an event applies it at once to the
- * working state, so that later rules of the same decision see it. Used once, by one thread.
- *
- * <p>Longer than the house's bound on purpose: its rules share one working state and are read together; apart they would
- * hide from each other what a decision has done so far.
+ * One decision: takes an input, then advances until nothing more follows. The rules for the agent's process are here; those
+ * for turns, mail and readers in the layers below.
  */
-final class Step {
-    private final Limits limits;
-    private final Fold fold;
-    private final Instant now;
-    private final List<Event> events = new ArrayList<>();
-    private Durable durable;
-    private final Live.Draft live;
-
+final class Step extends Feeds {
     Step(Limits limits, Fold fold, Durable durable, Live live, Instant now) {
-        this.limits = limits;
-        this.fold = fold;
-        this.durable = durable;
-        this.live = live.draft();
-        this.now = now;
-    }
-
-    Core.Decision decision() {
-        boolean flush = !events.isEmpty() || live.stage == AgentStage.DOWN;
-        if (flush && !live.notes.isEmpty()) {
-            var all = new ArrayList<>(live.notes);
-            all.addAll(events);
-            live.notes = List.of();
-            return new Core.Decision(all, live.build());
-        }
-        return new Core.Decision(events, live.build());
-    }
-
-    private void emit(Event event) {
-        durable = fold.apply(durable, event);
-        events.add(event);
-    }
-
-    /** For events that change no state: they ride with the next commit. */
-    private void note(Event event) {
-        var notes = new ArrayList<>(live.notes);
-        notes.add(event);
-        live.notes = notes;
-    }
-
-    private void move(AgentStage.Trigger trigger) {
-        live.stage = AgentStage.TABLE.next(live.stage, trigger);
+        super(limits, fold, durable, live, now);
     }
 
     // ---- inputs ---------------------------------------------------------------------------------------------------
@@ -75,7 +33,10 @@ final class Step {
             case Input.Awake e -> awake(e);
             case Input.Arrived e -> arrived(e);
             case Input.Tick ignored -> {} // advance looks at every deadline
-            case Input.Leaving ignored -> live.leaving = true;
+            case Input.Leaving ignored -> {
+                live.leaving = true;
+                endFeed(FeedEnd.ENDED, "the host stops");
+            }
             case Input.Reported e -> {
                 if (current(e.epoch(), e.incarnation(), e.report().getClass().getSimpleName())) {
                     reported(e.report());
@@ -91,6 +52,28 @@ final class Step {
                     callFinished(e);
                 }
             }
+            case Input.Judged e -> {
+                if (current(e.epoch(), e.incarnation(), "Judged")) {
+                    judged(e);
+                }
+            }
+            case Input.InternalAsked e -> {
+                live.asked++;
+                if (live.stage == AgentStage.READY && durable.gives()) {
+                    live.internal = plus(live.internal, e.id());
+                }
+            }
+            case Input.InternalWithdrawn e ->
+                live.internal =
+                        live.internal.stream().filter(id -> !id.equals(e.id())).toList();
+            case Input.QuestionRaised e -> ask(e);
+            case Input.FeedWanted e -> openFeed(e);
+            case Input.TakeWanted e -> want(e);
+            case Input.TakeWithdrawn e -> wantNoMore(e);
+            case Input.ReadSettled e -> settled(e);
+            case Input.ReadReturned e -> returned(e);
+            case Input.FeedOver e -> over(e);
+            case Input.RestoreWanted e -> restore(e);
             case Input.Slot e -> {
                 if (current(e.epoch(), e.incarnation(), "Slot")) {
                     slot(e.answer());
@@ -110,159 +93,17 @@ final class Step {
 
     private void awake(Input.Awake input) {
         live.epoch = input.epoch();
+        live.awakeAt = now;
+        live.settings = input.settings();
+        waking = true;
         if (durable.seed().isEmpty()) {
-            emit(new Event.SessionOpened(input.seed(), input.harness()));
+            emit(new Event.SessionOpened(input.seed(), input.harness(), now));
         }
+        endFeed(FeedEnd.CRASHED, "the host of its reader is gone");
         if (durable.up()) {
             emit(new Event.IncarnationEnded(
                     durable.incarnation(), Event.EndCause.HOST_LOST, "the host that held it is gone", false, ""));
             turnAfterDeath();
-        }
-    }
-
-    private void arrived(Input.Arrived input) {
-        var waiting = new TreeMap<>(live.waiting.tailMap(durable.takenThrough(), false));
-        for (Header h : input.headers()) {
-            if (!durable.named(h.number())) {
-                waiting.put(h.number(), h);
-            }
-        }
-        live.seenThrough = Math.max(live.seenThrough, input.through());
-        live.waiting = waiting;
-        for (Header h : List.copyOf(waiting.values())) {
-            if (h.kind().urgent() && !durable.named(h.number())) {
-                urgent(h);
-            }
-        }
-        if (durable.phase() == Phase.CLOSED) {
-            endWaiting();
-        }
-    }
-
-    private void urgent(Header h) {
-        switch (h.kind()) {
-            case CANCEL -> cancel(h);
-            case CLOSE -> close(h);
-            case RESUME -> {
-                emit(new Event.ArrivalDone(
-                        h.number(), h.kind(), durable.phase() == Phase.PARKED ? "resumed" : "not parked"));
-                if (durable.phase() == Phase.PARKED) {
-                    emit(new Event.PhaseChanged(
-                            Phase.Trigger.RESUME, "", durable.turn().map(t -> now.plus(limits.turn()))));
-                }
-            }
-            case EVICT -> {
-                boolean can = live.stage == AgentStage.READY && durable.turn().isEmpty() && !live.busy;
-                emit(new Event.ArrivalDone(h.number(), h.kind(), can ? "evicting" : "nothing to evict"));
-                live.freeSlot |= can; // a turn just over is followed by idle, and the end by that
-            }
-            case MESSAGE, STEER -> throw new IllegalStateException(h.kind() + " is not urgent");
-        }
-    }
-
-    /** IN-06: a cancel names a turn or a message; unnamed, it binds to what stood when it was accepted. */
-    private void cancel(Header h) {
-        if (h.targetTurn().isPresent()) {
-            long target = h.targetTurn().getAsLong();
-            endTurnFor(h, durable.turn().filter(t -> t.number() == target).isPresent(), "turn " + target);
-        } else if (h.targetMessage().isPresent()) {
-            cancelMessage(h, h.targetMessage().getAsLong());
-        } else if (h.boundTurn().isPresent()) {
-            long target = h.boundTurn().getAsLong();
-            endTurnFor(h, durable.turn().filter(t -> t.number() == target).isPresent(), "turn " + target);
-        } else {
-            cancelNext(h);
-        }
-    }
-
-    /** The message next to run when the cancel was accepted: it may have begun since. */
-    private void cancelNext(Header h) {
-        long first = h.boundAfter() + 1; // not named when the cancel was accepted
-        boolean openedSince = durable.turn()
-                .filter(t -> t.original().messages().getFirst().number() == first
-                        || (t.afterOrdinary() <= h.boundAfter() && durable.lastOrdinary() > h.boundAfter()))
-                .isPresent();
-        if (openedSince) {
-            endTurnFor(h, true, "");
-            return;
-        }
-        boolean takenSince = durable.named(first) && durable.lastOrdinary() > h.boundAfter();
-        var next = (takenSince ? Optional.<Taken>empty() : nextMessage()).filter(m -> m.number() < h.number());
-        if (next.isPresent()) {
-            withdraw(h, next.get());
-        } else if (takenSince || readThrough(h.number() - 1)) {
-            done(h, "nothing was running or waiting");
-        }
-    }
-
-    /** Urgent arrivals are read ahead (IN-05): one that is about a message waits until that message was read. */
-    private boolean readThrough(long number) {
-        return Math.max(live.seenThrough, durable.takenThrough()) >= number;
-    }
-
-    private void cancelMessage(Header h, long number) {
-        boolean inTurn = durable.turn()
-                .filter(t -> t.original().messages().stream().anyMatch(m -> m.number() == number))
-                .isPresent();
-        if (inTurn) {
-            endTurnFor(h, true, "");
-            return;
-        }
-        boolean steering = durable.turn()
-                .flatMap(Turn::openSteer)
-                .filter(s -> s.messages().getFirst().number() == number)
-                .isPresent();
-        var waits = Optional.ofNullable(live.waiting.get(number))
-                .filter(w -> !steering && !w.kind().urgent() && !durable.named(number))
-                .map(Header::taken)
-                .or(() -> durable.front().stream()
-                        .filter(m -> m.number() == number)
-                        .findFirst());
-        if (waits.isPresent()) {
-            withdraw(h, waits.get());
-        } else if (durable.named(number) || readThrough(Math.min(number, h.number() - 1))) {
-            done(h, "message " + number + " is not waiting any more");
-        }
-    }
-
-    private void withdraw(Header h, Taken message) {
-        done(h, "message " + message.number() + " taken out of the queue");
-        emit(new Event.MessageEnded(message, Outcome.CANCELLED, "cancelled before its turn"));
-    }
-
-    private void endTurnFor(Header h, boolean isOpen, String what) {
-        if (!isOpen) {
-            done(h, what + " is not open any more");
-        } else if (durable.turnStage() == TurnStage.ENDING) {
-            done(h, "the turn is being ended already");
-        } else {
-            endTurn(h.number(), "cancelled");
-        }
-    }
-
-    private void done(Header h, String what) {
-        emit(new Event.ArrivalDone(h.number(), h.kind(), what));
-    }
-
-    private void close(Header h) {
-        if (durable.phase() == Phase.CLOSED) {
-            done(h, "closed already");
-            return;
-        }
-        done(h, "closing");
-        emit(new Event.PhaseChanged(Phase.Trigger.CLOSE, h.note(), Optional.empty()));
-        durable.turn().ifPresent(t -> settleWithoutResult(Outcome.CLOSED, h.note()));
-        endWaiting();
-    }
-
-    private void endWaiting() {
-        for (Taken m : durable.front()) {
-            emit(new Event.MessageEnded(m, Outcome.CLOSED, durable.phaseReason()));
-        }
-        for (Header w : live.waiting.tailMap(durable.takenThrough(), false).values()) {
-            if (!w.kind().urgent() && !durable.named(w.number())) {
-                emit(new Event.MessageEnded(w.taken(), Outcome.CLOSED, durable.phaseReason()));
-            }
         }
     }
 
@@ -352,7 +193,7 @@ final class Step {
             note(new Event.Noticed("deadline", what + ", outside of any turn of ours"));
             stop(StopMode.BUSY); // no turn of ours is at fault; an open one is told to the next incarnation
         } else if (durable.turn().filter(t -> t.stage() != TurnStage.ENDING).isPresent()) {
-            endTurn(0, "deadline passed: " + what);
+            endForDeadline(what);
         } else {
             note(new Event.Noticed("deadline", what));
         }
@@ -383,8 +224,10 @@ final class Step {
         var turn = durable.turn();
         long settled = durable.lastSettled();
         boolean openThere = !k.present().isEmpty();
-        boolean nothingOfOurs =
-                settled > 0 && k.coversTurn() == 0 && k.askedNext().isEmpty() && !openThere;
+        boolean nothingOfOurs = settled > durable.forgotten()
+                && k.coversTurn() == 0
+                && k.askedNext().isEmpty()
+                && !openThere;
         boolean resume = k.record() == Knowledge.RecordState.PRESENT
                 && durable.nativeSession().isPresent()
                 && !(openThere && holed(k))
@@ -400,12 +243,12 @@ final class Step {
             emit(new Event.NativeSessionReplaced(DeliveryIds.nativeSession(durable.seed(), durable.ids()), why));
         }
         // Turns without a mark were told in front of the open turn's line, so they are there when it is.
-        long covers = !resume ? 0 : openThere ? settled : k.coversTurn();
+        long covers = Math.max(durable.forgotten(), !resume ? 0 : openThere ? settled : k.coversTurn());
         live.landed = new HashSet<>(resume ? k.present() : List.of());
         turn.ifPresent(t -> reconcileTold(resume ? k : Knowledge.nothing()));
         Optional<Effect.CatchUp> catchUp = Optional.empty();
         if (covers < settled) {
-            var id = DeliveryIds.of(durable.seed(), durable.ids());
+            var id = nextId();
             var known = resume ? k.askedNext() : List.<String>of();
             long from = known.isEmpty() ? covers + 1 : nextMark(covers).orElse(covers + 1);
             emit(new Event.CatchUpPlanned(durable.incarnation(), id, from, settled, known));
@@ -473,12 +316,7 @@ final class Step {
     private void continueTurn(String why, List<String> unended) {
         var turn = durable.turn().orElseThrow();
         emit(new Event.ContinuationOpened(
-                turn.number(),
-                DeliveryIds.of(durable.seed(), durable.ids()),
-                why,
-                turn.calls(),
-                unended,
-                now.plus(limits.turn())));
+                turn.number(), nextId(), why, turn.calls(), unended, now.plus(limits.turn())));
         live.callOrdinals.clear();
         turn.calls().stream().filter(OpenCall::ended).forEach(c -> nth(c.tool(), c.inputDigest()));
     }
@@ -490,8 +328,9 @@ final class Step {
                 .filter(t -> live.landed.contains(t.current().id()))
                 .isPresent();
         boolean open = durable.turn().isPresent();
+        boolean shut = durable.phase() == Phase.CLOSED && !open;
         var cause = wasStopping
-                ? (open ? Event.EndCause.STOPPED : Event.EndCause.EVICTED)
+                ? live.stopCause.orElse(shut ? Event.EndCause.CLOSED : Event.EndCause.STOPPED)
                 : ready ? Event.EndCause.CRASHED : Event.EndCause.START_FAILED;
         move(AgentStage.Trigger.ENDED);
         live.incarnationOver();
@@ -499,7 +338,7 @@ final class Step {
         turnAfterDeath();
         if (!e.fatal().isEmpty()) {
             park(e.fatal() + ": " + e.why());
-        } else if (durable.turn().isPresent() && durable.phase() == Phase.OPEN && !wasStopping) {
+        } else if (durable.turn().isPresent() && SessionCore.mayStart(durable) && !wasStopping) {
             scheduleRestart(e.why());
         }
     }
@@ -512,6 +351,8 @@ final class Step {
         var turn = durable.turn().get();
         if (turn.stage() == TurnStage.ENDING) {
             settleWithoutResult(endOutcome(), turn.ending());
+        } else if (turn.original().kind() == Told.Kind.INTERNAL) {
+            settleWithoutResult(Outcome.CANCELLED, "the process it was for is gone"); // never inherited (MB-16)
         } else if (turn.agentDeaths() >= limits.agentDeaths()) {
             settleWithoutResult(
                     Outcome.DEAD_LETTER, "the agent died " + turn.agentDeaths() + " times in this message's turn");
@@ -534,12 +375,6 @@ final class Step {
         emit(new Event.RestartScheduled(at, failures, why));
     }
 
-    private void park(String reason) {
-        if (durable.phase() == Phase.OPEN) {
-            emit(new Event.PhaseChanged(Phase.Trigger.PARK, reason, Optional.empty()));
-        }
-    }
-
     // ---- turns ----------------------------------------------------------------------------------------------------
 
     /** TN-15: the first result after the landing settles; with nothing landed the agent ran a turn of its own. */
@@ -560,98 +395,6 @@ final class Step {
         }
     }
 
-    private void settle(TurnResult r, Event.Evidence evidence) {
-        var turn = durable.turn().orElseThrow();
-        boolean ending = turn.stage() == TurnStage.ENDING;
-        var outcome = ending
-                ? endOutcome()
-                : switch (r.ending()) {
-                    case ANSWERED -> Outcome.ANSWERED;
-                    case FAILED -> Outcome.FAILED;
-                    case INTERRUPTED -> Outcome.CANCELLED;
-                    case TURN_LIMIT -> Outcome.TURN_LIMIT;
-                };
-        var answer =
-                r.ending() == TurnResult.Ending.ANSWERED ? r.answerId() : ""; // others may leave none in the record
-        settle(outcome, evidence, r.text(), ending ? turn.ending() : r.reason(), r.usage(), answer, r.requestId());
-    }
-
-    /**
-     * A line that never reached any incarnation gives no mark: its turn is told again in front of the next line. Nor does
-     * a continuation: it carries no words, so a record without it lacks nothing.
-     */
-    private boolean marks(Turn turn, Told line) {
-        if (line.kind() == Told.Kind.CONTINUATION) {
-            return false;
-        }
-        if (line.kind() == Told.Kind.STEER) {
-            return line.landed();
-        }
-        boolean asked = live.stage == AgentStage.STARTING
-                || live.stage == AgentStage.READY
-                || live.stage == AgentStage.STOPPING;
-        return asked
-                ? live.landed.contains(line.id())
-                        || live.told.filter(line.id()::equals).isPresent()
-                : turn.exposed();
-    }
-
-    private void settleWithoutResult(Outcome outcome, String why) {
-        settle(outcome, Event.Evidence.NONE, "", why, Usage.unknown(), "", "");
-    }
-
-    private void settle(
-            Outcome outcome,
-            Event.Evidence evidence,
-            String text,
-            String detail,
-            Usage usage,
-            String answerId,
-            String requestId) {
-        var turn = durable.turn().orElseThrow();
-        var asked = turn.told().stream()
-                .filter(t -> marks(turn, t))
-                .map(t -> t.id().toString())
-                .toList();
-        var steer = turn.openSteer();
-        emit(new Event.TurnSettled(
-                turn.number(),
-                turn.messages(),
-                outcome,
-                evidence,
-                text,
-                outcome == Outcome.ANSWERED ? "" : detail,
-                usage,
-                new TurnMark(turn.number(), asked, answerId),
-                requestId));
-        if (live.interrupt == Live.InterruptWindow.CLOSED) {
-            live.endBy = Optional.empty(); // else it bounds the window, which outlasts its turn
-        }
-        live.landed.removeAll(turn.ids());
-        live.calls.clear();
-        live.callOrdinals.clear();
-        // A steer that was written and not acknowledged runs next in the agent, or is in its record, or is lost. So it
-        // is next here, and under the same id, by which the agent can be asked.
-        live.told = live.told.filter(id -> steer.filter(s -> s.id().equals(id)).isPresent());
-        steer.filter(s -> durable.phase() != Phase.CLOSED).ifPresent(s -> openTurn(s.id(), s.messages(), true));
-    }
-
-    private void openTurn(DeliveryId id, List<Taken> messages, boolean written) {
-        emit(new Event.TurnOpened(durable.lastTurn() + 1, id, messages, now, now.plus(limits.turn()), written));
-    }
-
-    private Outcome endOutcome() {
-        return durable.turn().filter(Turn::cancelled).isPresent() ? Outcome.CANCELLED : Outcome.FAILED;
-    }
-
-    private void endTurn(long number, String why) {
-        var turn = durable.turn().orElseThrow();
-        emit(new Event.InterruptAsked(turn.number(), number, why));
-        if (live.endBy.isEmpty()) {
-            live.endBy = Optional.of(now.plus(limits.interrupt()));
-        }
-    }
-
     // ---- calls ----------------------------------------------------------------------------------------------------
 
     private void callAsked(Input.CallAsked c) {
@@ -659,12 +402,9 @@ final class Step {
             return;
         }
         long turn = durable.turn().map(Turn::number).orElse(0L);
-        long message = durable.turn()
-                .map(t -> t.original().messages().getFirst().number())
-                .orElse(0L);
+        var scope = durable.turn().map(t -> t.original().scope(t.number())).orElse("0");
         int nth = nth(c.tool(), c.inputDigest());
-        var key =
-                DeliveryIds.digest(durable.seed() + "/" + message + "/" + c.tool() + "/" + c.inputDigest() + "/" + nth);
+        var key = DeliveryIds.digest(durable.seed() + "/" + scope + "/" + c.tool() + "/" + c.inputDigest() + "/" + nth);
         live.calls.put(c.callId(), new Live.Call(c.tool(), c.sideEffects(), key, false));
         if (c.sideEffects()) {
             emit(new Event.CallStarted(turn, c.callId(), c.tool(), c.inputDigest(), key));
@@ -710,22 +450,23 @@ final class Step {
         }
     }
 
-    private void stop(StopMode mode) {
-        if (AgentStage.TABLE.allows(live.stage, AgentStage.Trigger.STOP)) {
-            move(AgentStage.Trigger.STOP);
-            live.stop = Optional.of(mode);
-        }
-    }
-
     // ---- advance --------------------------------------------------------------------------------------------------
 
     /** What follows by itself, from the state and the time alone. */
     void advance() {
         deadlines();
+        next();
+        interrupt();
+    }
+
+    /** Gives out what is next, or ends a session with which nothing more is to happen. */
+    private void next() {
         openNext();
+        serve();
+        closeWhatIsOver();
+        serve(); // a reader that still waits learns of a close
         wish();
         tell();
-        interrupt();
     }
 
     private void deadlines() {
@@ -737,74 +478,91 @@ final class Step {
             if (live.stage == AgentStage.READY && !written()) {
                 stop(StopMode.BUSY); // it never came to rest, and would take no later line either
             }
-            endTurn(0, "deadline passed: turn");
+            endForDeadline("turn");
         }
         if (live.endBy.filter(by -> !now.isBefore(by)).isPresent()) {
             stop(StopMode.BUSY);
         }
-        if (live.idleSince
-                .filter(s -> SessionCore.atRest(durable, live.build())
-                        && (live.freeSlot || !now.isBefore(s.plus(limits.idle()))))
-                .isPresent()) {
-            if (nextMessage().isEmpty() || durable.phase() != Phase.OPEN) {
-                stop(StopMode.IDLE);
-            }
+        questionDeadlines();
+        drained();
+        idleTooLong();
+    }
+
+    /** MB-09: a drain ends with the turn that was open, at its deadline at the latest; the process ends at rest. */
+    private void drained() {
+        if (durable.phase() != Phase.DRAINING) {
+            return;
+        }
+        closeFeed(FeedEnd.DRAINED);
+        boolean late = durable.drainBy().filter(by -> !now.isBefore(by)).isPresent();
+        if (durable.turn().isEmpty() && durable.reading().inHand().isEmpty()) {
+            change(Phase.Trigger.DRAINED, drained(Core.DRAIN + "ed"));
+        } else if (late) {
+            var what = durable.turn()
+                    .map(t -> "turn " + t.number() + " open")
+                    .orElse(durable.reading().inHand().size() + " messages in flight");
+            change(Phase.Trigger.DRAINED, drained(Core.DRAIN + " deadline passed with " + what));
+            stop(StopMode.BUSY, Event.EndCause.DRAINED);
         }
     }
 
-    private void openNext() {
-        if (durable.turn().isEmpty()
-                && durable.phase() == Phase.OPEN
-                && !live.leaving
-                && !durable.seed().isEmpty()) {
-            nextMessage().ifPresent(m -> openTurn(DeliveryIds.of(durable.seed(), durable.ids()), List.of(m), false));
+    /** Somebody's pause stays one: only who paused a session resumes it (MB-08). */
+    private String drained(String why) {
+        var reason = durable.phaseReason();
+        return reason.startsWith(PAUSED) ? reason.substring(PAUSED.length()) : why;
+    }
+
+    /** HS-04, MB-11: between turns only, and only when nothing is next. */
+    private void idleTooLong() {
+        if (live.idleSince.isEmpty() || !SessionCore.atRest(durable, live.build())) {
+            return;
+        }
+        boolean late =
+                !live.settings.stayOpen() && !now.isBefore(live.idleSince.get().plus(limits.idle()));
+        if ((live.freeSlot || late) && (messages().findFirst().isEmpty() || !durable.gives())) {
+            stopIdle(live.freeSlot ? Event.EndCause.EVICTED : Event.EndCause.IDLE);
         }
     }
 
-    private Optional<Taken> nextMessage() {
-        if (!durable.front().isEmpty()) {
-            return Optional.of(durable.front().getFirst());
+    private void judged(Input.Judged e) {
+        if (!live.judging.equals(OptionalLong.of(e.number()))) {
+            return;
         }
-        return waiting(durable, live.waiting);
+        live.judging = OptionalLong.empty();
+        if (e.rejected()) {
+            stopIdle(Event.EndCause.BOUNDARY);
+        } else {
+            live.judged = OptionalLong.of(e.number());
+        }
     }
 
-    private static Optional<Taken> waiting(Durable durable, java.util.NavigableMap<Long, Header> waiting) {
-        return waiting.tailMap(durable.takenThrough(), false).values().stream()
-                .filter(h -> !h.kind().urgent() && !durable.named(h.number()))
-                .findFirst()
-                .map(Header::taken);
+    private static List<DeliveryId> plus(List<DeliveryId> ids, DeliveryId id) {
+        var all = new ArrayList<>(ids);
+        all.add(id);
+        return List.copyOf(all);
     }
 
     /** REQUIRED with a turn open, WELCOME without, FORBIDDEN when the session may not run (HS-23). */
     private void wish() {
-        boolean forbidden = durable.phase() != Phase.OPEN || live.leaving;
-        boolean required = durable.turn().isPresent() && !forbidden;
+        boolean required = durable.turn().isPresent() && SessionCore.mayStart(durable) && !live.leaving;
+        boolean over = durable.turnStage() == TurnStage.ENDING;
         boolean delayed = durable.restartAt().filter(now::isBefore).isPresent();
-        if (forbidden) {
-            if (live.stage == AgentStage.PLANNED) {
-                abandon();
-            } else {
-                stop(durable.turn().isPresent() || live.busy ? StopMode.BUSY : StopMode.IDLE);
-            }
-        } else if (live.stage == AgentStage.PLANNED && !required) {
+        if (live.stage == AgentStage.PLANNED && !required) {
             abandon();
+        } else if (durable.phase().forbidsProcesses() || live.leaving) {
+            stop(durable.turn().isPresent() || live.busy ? StopMode.BUSY : StopMode.IDLE);
+        } else if (durable.phase() == Phase.PAUSED && durable.turn().isEmpty() && rests()) {
+            boolean drained = durable.phaseReason().startsWith(Core.DRAIN);
+            stopIdle(drained ? Event.EndCause.DRAINED : Event.EndCause.PAUSED);
         } else if (live.stage == AgentStage.DOWN && required && !delayed) {
-            if (durable.turn().orElseThrow().stage() == TurnStage.ENDING) {
+            if (over) {
                 settleWithoutResult(endOutcome(), durable.turn().orElseThrow().ending());
-                openNext();
-                wish();
-                return;
+                next();
+            } else if (live.settings.agent()) {
+                move(AgentStage.Trigger.PLAN);
+                emit(new Event.IncarnationPlanned(durable.incarnation() + 1));
             }
-            move(AgentStage.Trigger.PLAN);
-            emit(new Event.IncarnationPlanned(durable.incarnation() + 1));
         }
-    }
-
-    private void abandon() {
-        move(AgentStage.Trigger.ABANDON);
-        emit(new Event.IncarnationEnded(
-                durable.incarnation(), Event.EndCause.STOPPED, "not needed any more", false, ""));
-        live.incarnationOver();
     }
 
     /** TN-13: at most one line the agent has not acknowledged. TN-14: none inside an interrupt window. */
@@ -828,17 +586,19 @@ final class Step {
     }
 
     private void steerNext(Turn turn) {
-        var next = live.waiting.tailMap(durable.takenThrough(), false).values().stream()
-                .filter(h -> h.kind() == ArrivalKind.STEER && !durable.named(h.number()))
-                .findFirst();
-        next.ifPresent(h -> {
-            var id = DeliveryIds.of(durable.seed(), durable.ids());
+        if (turn.original().kind() == Told.Kind.INTERNAL) {
+            return; // mail would end with a request that is nobody's (MB-16)
+        }
+        var next = unnamed().filter(h -> h.kind() == ArrivalKind.STEER).findFirst();
+        next.filter(h -> durable.gives()).ifPresent(h -> {
+            var id = nextId();
             emit(new Event.SteerPlanned(turn.number(), h.taken(), id));
             say(id);
         });
     }
 
     private void say(DeliveryId id) {
+        live.spoken = true;
         live.told = Optional.of(id);
         live.idleSince = Optional.empty();
     }
@@ -853,9 +613,7 @@ final class Step {
         boolean written = live.told.filter(turn.current().id()::equals).isPresent();
         if (!landed && !written) {
             settleWithoutResult(endOutcome(), turn.ending());
-            openNext();
-            wish();
-            tell();
+            next();
         } else if (landed && live.told.isPresent()) {
             stop(StopMode.BUSY); // another line is unacknowledged: an interrupt could hit its turn (TN-14)
         } else if (landed && live.interrupt == Live.InterruptWindow.CLOSED && !live.awaitIdle) {

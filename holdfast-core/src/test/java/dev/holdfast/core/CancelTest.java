@@ -77,6 +77,37 @@ class CancelTest extends CoreScenario {
     }
 
     @Test
+    @Tag("IN-06")
+    @Tag("TN-09")
+    void cancel_beforeAMessageThatRunsBeforeEverything_takesOutWhatWasNextThen() {
+        long message = session.accept(ArrivalKind.MESSAGE);
+        session.accept(ArrivalKind.CANCEL);
+        long replace = session.accept(ArrivalKind.REPLACE);
+        session.readUrgent();
+        session.read();
+
+        assertThat(session.outcome(message)).contains(Outcome.CANCELLED);
+        assertThat(session.outcome(replace)).isEmpty();
+        assertThat(session.inTurn()).containsExactly(replace);
+    }
+
+    @Test
+    @Tag("IN-06")
+    @Tag("MB-21")
+    void cancel_withALaterMessageWithdrawn_takesOutTheOneNextToRun() {
+        session.accept(ArrivalKind.EVICT);
+        long next = session.accept(ArrivalKind.MESSAGE);
+        long later = session.accept(ArrivalKind.MESSAGE);
+        session.accept(ArrivalKind.CANCEL);
+        session.accept(ArrivalKind.WITHDRAW, CoreDriver.about(later));
+        session.readUrgent();
+        session.read();
+
+        assertThat(session.outcome(next)).contains(Outcome.CANCELLED);
+        assertThat(session.outcome(later)).contains(Outcome.WITHDRAWN);
+    }
+
+    @Test
     @Tag("IN-05")
     @Tag("IN-06")
     void cancelOfAMessage_readAheadOfIt_waitsForIt() {

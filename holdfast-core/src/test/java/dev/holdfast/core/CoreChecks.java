@@ -2,13 +2,13 @@ package dev.holdfast.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.holdfast.MessageId;
+import dev.holdfast.ArrivalKind;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 
 /** What must hold after every decision, whatever was decided. Keeps what one owner's runner would have started. */
 final class CoreChecks {
@@ -46,8 +46,12 @@ final class CoreChecks {
             SeenTransitions.applied(state, event, next);
             state = next;
         }
+        lasting(durable, state);
         SeenTransitions.decided(live, durable.incarnation(), input, decision.events(), decision.live());
         state(state, decision.live());
+        if (!(input instanceof Input.Awake)) { // what is urgent is read right behind it, and comes before any turn
+            waits(state, decision.live());
+        }
         return state;
     }
 
@@ -70,7 +74,7 @@ final class CoreChecks {
         }
         lines(durable, live, effects);
         durable.turn().ifPresent(t -> turn(durable, t));
-        waits(durable, live);
+        places(durable, live);
         assertThat(durable.ahead()).as("numbers ahead of the mark").allMatch(n -> n > durable.takenThrough() + 1);
     }
 
@@ -113,28 +117,108 @@ final class CoreChecks {
                         .count())
                 .as("steers not acknowledged (TN-13)")
                 .isLessThanOrEqualTo(1);
-        assertThat(turn.messages()).as("messages of a turn").isNotEmpty();
-        assertThat(durable.front())
+        if (turn.original().kind() == Told.Kind.MESSAGE) {
+            assertThat(turn.messages()).as("messages of a turn").isNotEmpty();
+        }
+        assertThat(turn.messages())
                 .as("messages of the turn are not at the front as well")
-                .doesNotContainAnyElementsOf(turn.messages());
+                .noneMatch(durable.front()::contains);
     }
 
-    /** P4: whoever waits is woken by an answer that must come, or by something due. */
+    /** Nothing is in two places, and what is recorded of phases and of what is being ended fits. */
+    private static void places(Durable durable, Live live) {
+        var all = new ArrayList<Taken>(durable.front());
+        all.addAll(durable.reading().inHand());
+        all.addAll(durable.released());
+        durable.turn().map(Turn::messages).ifPresent(all::addAll);
+        assertThat(all).as("front, reader, releaser and turn").doesNotHaveDuplicates();
+        assertThat(all).as("what was taken is named, and waits no more").allMatch(m -> durable.named(m.number()));
+        durable.turn()
+                .flatMap(Turn::openSteer)
+                .ifPresent(s -> assertThat(s.messages())
+                        .as("a steer stays queued until it lands")
+                        .noneMatch(m -> durable.named(m.number())));
+        assertThat(durable.front())
+                .as("the front is in order")
+                .isSortedAccordingTo(Comparator.comparingLong(Taken::number));
+        assertThat(durable.drainBy().isPresent() && durable.phase() != Phase.DRAINING)
+                .as("a drain's deadline outside of a drain")
+                .isFalse();
+        boolean internal = durable.turn()
+                .filter(t -> t.original().kind() == Told.Kind.INTERNAL)
+                .isPresent();
+        boolean stands = live.stage() == AgentStage.READY || live.stage() == AgentStage.STOPPING;
+        assertThat((internal || !live.internal().isEmpty()) && !stands)
+                .as("a request of the host beyond its incarnation (MB-16)")
+                .isFalse();
+        if (durable.phase() == Phase.CLOSED) {
+            assertThat(durable.turn()).isEmpty();
+            assertThat(durable.front()).isEmpty();
+            assertThat(durable.questions()).isEmpty();
+            assertThat(durable.reading().inHand()).isEmpty();
+            assertThat(durable.released()).noneMatch(m -> m.kind().speaks());
+            assertThat(durable.continueAfter()).isEmpty();
+        }
+        live.judging()
+                .ifPresent(n -> assertThat(SessionCore.atRest(durable, live))
+                        .as("the boundary is asked at rest (MB-12)")
+                        .isTrue());
+    }
+
+    /** What is so for ever once it is so. */
+    private static void lasting(Durable before, Durable after) {
+        if (before.finishing().isPresent()) {
+            assertThat(after.finishing()).as("the first finish stays (MB-07)").isEqualTo(before.finishing());
+        }
+        if (before.phase() == Phase.CLOSED) {
+            assertThat(after.phase()).as("closed for good").isEqualTo(Phase.CLOSED);
+        }
+        assertThat(after.takenThrough()).isGreaterThanOrEqualTo(before.takenThrough());
+        assertThat(after.reading().feed())
+                .as("feeds follow each other")
+                .isGreaterThanOrEqualTo(before.reading().feed());
+    }
+
+    /** P4: whoever waits is woken by an answer that must come, or by something due; who waits for nothing may go. */
     private void waits(Durable durable, Live live) {
-        boolean mail = live.waiting().values().stream().anyMatch(h -> !h.kind().urgent() && !durable.named(h.number()));
-        boolean work = durable.turn().isPresent() || mail || !durable.front().isEmpty();
-        if (!work || durable.phase() != Phase.OPEN || live.leaving()) {
+        boolean mail = live.waiting().values().stream()
+                .anyMatch(h -> (h.kind().counted() || h.kind() == ArrivalKind.RESET) && !durable.named(h.number()));
+        boolean work = durable.turn().isPresent()
+                || mail
+                || !durable.front().isEmpty()
+                || durable.continueAfter().isPresent();
+        boolean runs = live.settings().agent() && durable.phase() == Phase.OPEN && !live.leaving();
+        var restart = durable.restartAt().orElse(Instant.EPOCH);
+        if (!(work && runs)) {
+            boolean idle = live.stage() == AgentStage.DOWN
+                    && live.notes().isEmpty()
+                    && durable.phase() != Phase.DRAINING
+                    && !durable.reading().open()
+                    && durable.reading().inHand().isEmpty();
+            boolean none = live.waiting().keySet().stream().allMatch(durable::named);
+            if (idle && (none || !runs)) {
+                assertThat(core.sleepable(durable, live, Instant.EPOCH))
+                        .as("an owner with nothing to do may go")
+                        .isTrue();
+            }
             return;
         }
-        assertThat(durable.turn()).as("a session with mail has a turn").isPresent();
-        switch (live.stage()) {
-            case DOWN, READY ->
-                assertThat(core.dueAt(durable, live))
-                        .as("something is due with a turn at " + live.stage())
-                        .isPresent();
-            case PLANNED, ASKING, STARTING, STOPPING -> {} // the slots and the attachment always answer
-        }
-        assertThat(core.sleepable(durable, live, Instant.MAX.minusSeconds(3_600)))
+        boolean settles = live.stage() == AgentStage.STOPPING
+                || (live.stage() == AgentStage.READY
+                        && (live.busy() || live.awaitIdle() || live.judging().isPresent()));
+        boolean unread = Math.max(live.seenThrough(), durable.takenThrough())
+                < Math.max(
+                        durable.continueAfter().orElse(0),
+                        live.waiting().isEmpty() ? 0 : live.waiting().lastKey() - 1);
+        assertThat(durable.turn().isPresent() || settles || unread)
+                .as("a session with mail has a turn, or waits for its process or its mail")
+                .isTrue();
+        if (durable.turn().isPresent() && (live.stage() == AgentStage.DOWN || live.stage() == AgentStage.READY)) {
+            assertThat(core.dueAt(durable, live))
+                    .as("something is due with a turn at " + live.stage())
+                    .isPresent();
+        } // else the slots, the attachment or the store always answers
+        assertThat(core.sleepable(durable, live, restart))
                 .as("an owner with work may not go")
                 .isFalse();
     }
@@ -142,72 +226,27 @@ final class CoreChecks {
     /** IN-22, P2 and MB-19, from the whole journal. */
     void journal(List<Header> store, List<Event> journal, Durable durable, Durable folded) {
         assertThat(durable).as("state and journal").isEqualTo(folded);
-        var named = new TreeSet<Long>();
-        var ended = new HashSet<MessageId>();
-        long turns = 0;
-        for (Event event : journal) {
-            switch (event) {
-                case Event.ArrivalDone e -> name(named, e.number());
-                case Event.InterruptAsked e when e.number() > 0 -> name(named, e.number());
-                case Event.TurnOpened e -> {
-                    assertThat(e.turn()).as("turns follow each other").isEqualTo(++turns);
-                    e.messages().forEach(m -> named.add(m.number()));
-                }
-                case Event.SteerLanded e -> named.add(e.message().number());
-                case Event.TurnSettled e -> e.messages().forEach(m -> end(ended, m));
-                case Event.MessageEnded e -> {
-                    named.add(e.message().number());
-                    end(ended, e.message());
-                }
-                default -> {}
-            }
-        }
+        var ledger = Ledger.of(journal);
         for (Header h : store) {
-            assertThat(durable.named(h.number())).as("arrival %s is named", h).isEqualTo(named.contains(h.number()));
+            assertThat(durable.named(h.number())).as("arrival %s is named", h).isEqualTo(ledger.named(h.number()));
         }
-        var ordinary = store.stream()
-                .filter(h -> !h.kind().urgent() && named.contains(h.number()))
+        assertThat(CoreDriver.numbers(durable.front())).as("the front").isEqualTo(ledger.in(Ledger.Place.FRONT));
+        assertThat(CoreDriver.numbers(durable.reading().inHand()))
+                .as("in a reader's hand")
+                .containsExactlyInAnyOrderElementsOf(ledger.in(Ledger.Place.HAND));
+        assertThat(CoreDriver.numbers(durable.released()))
+                .as("released")
+                .containsExactlyInAnyOrderElementsOf(ledger.in(Ledger.Place.RELEASED));
+        assertThat(durable.turn().map(t -> CoreDriver.numbers(t.messages())).orElse(List.of()))
+                .as("in the turn")
+                .containsExactlyInAnyOrderElementsOf(ledger.in(Ledger.Place.TURN));
+        var counted = store.stream()
+                .filter(h -> h.kind().counted() && ledger.named(h.number()))
                 .toList();
-        assertThat(durable.ordinaryDone()).as("ordinary messages named").isEqualTo(ordinary.size());
+        assertThat(durable.ordinaryDone()).as("counted arrivals named (MB-18)").isEqualTo(counted.size());
         assertThat(durable.ordinaryDoneBytes())
                 .as("their bytes")
-                .isEqualTo(ordinary.stream().mapToLong(Header::bytes).sum());
-        long inTurns = consumed(journal);
-        assertThat(durable.consumed()).as("consumed (MB-19)").isEqualTo(inTurns);
-    }
-
-    private static void name(Set<Long> named, long number) {
-        assertThat(named.add(number)).as("arrival %s is named once", number).isTrue();
-    }
-
-    private static void end(Set<MessageId> ended, Taken message) {
-        assertThat(ended.add(message.id()))
-                .as("%s has one terminal record", message)
-                .isTrue();
-    }
-
-    /** Messages that are in a turn of a live incarnation, or were when it settled; those given back are not. */
-    private static long consumed(List<Event> journal) {
-        long settled = 0;
-        var open = new HashSet<MessageId>();
-        boolean given = false;
-        for (Event event : journal) {
-            switch (event) {
-                case Event.TurnOpened e -> {
-                    e.messages().forEach(m -> open.add(m.id()));
-                    given = false;
-                }
-                case Event.SteerLanded e -> open.add(e.message().id());
-                case Event.SteerReturned e -> open.remove(e.message().id());
-                case Event.IncarnationEnded ignored -> given = true;
-                case Event.IncarnationPlanned ignored -> given = false;
-                case Event.TurnSettled e -> {
-                    settled += e.messages().size();
-                    open.clear();
-                }
-                default -> {}
-            }
-        }
-        return settled + (given ? 0 : open.size());
+                .isEqualTo(counted.stream().mapToLong(Header::bytes).sum());
+        assertThat(durable.consumed()).as("consumed (MB-19)").isEqualTo(ledger.consumed());
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.DeliveryId;
+import dev.holdfast.FeedEnd;
 import dev.holdfast.Knowledge;
 import dev.holdfast.Limits;
 import dev.holdfast.MessageId;
@@ -20,6 +21,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /**
  * Drives the core as an owner would: holds the store's arrivals, the state and the clock, and takes every decision as
@@ -33,7 +36,9 @@ final class CoreDriver {
     private final List<Header> store = new ArrayList<>();
     private final List<Event> journal = new ArrayList<>();
     private long given;
+    private Settings settings;
     private long epoch = 1;
+    private long asked;
     private Durable durable = Durable.empty();
     private Live live = Live.none();
     private Instant now = Instant.parse("2026-01-01T00:00:00Z");
@@ -41,9 +46,14 @@ final class CoreDriver {
 
     /** A session whose owner has just woken for the first time. */
     CoreDriver(Limits limits) {
+        this(limits, Settings.standard());
+    }
+
+    CoreDriver(Limits limits, Settings settings) {
+        this.settings = settings;
         core = Core.standard(limits);
         checks = new CoreChecks(core);
-        take(new Input.Awake(SEED, "scripted", epoch));
+        take(new Input.Awake(SEED, "scripted", epoch, settings));
     }
 
     // ---- what is there --------------------------------------------------------------------------------------------
@@ -107,8 +117,46 @@ final class CoreDriver {
         return core.dueAt(durable, live);
     }
 
+    Optional<Instant> wakeAt() {
+        return core.wakeAt(durable, live);
+    }
+
     boolean sleepable() {
         return core.sleepable(durable, live, now);
+    }
+
+    /** Whether the core says that mail waits, and whether it says that the process rests (MB-14). */
+    boolean waits() {
+        return core.waits(durable, live);
+    }
+
+    boolean rests() {
+        return core.idle(durable, live);
+    }
+
+    long epoch() {
+        return epoch;
+    }
+
+    /** Numbers of the messages the open turn began with. */
+    List<Long> inTurn() {
+        return numbers(turn().original().messages());
+    }
+
+    List<Long> front() {
+        return numbers(durable.front());
+    }
+
+    List<Long> inHand() {
+        return numbers(durable.reading().inHand());
+    }
+
+    static List<Long> numbers(List<Taken> messages) {
+        return messages.stream().map(Taken::number).toList();
+    }
+
+    long turnsOpened() {
+        return journal(Event.TurnOpened.class).size();
     }
 
     /** The terminal record of a message, if it has one. */
@@ -137,18 +185,26 @@ final class CoreDriver {
 
     /** A sender's delivery is committed; the owner has not read it yet. */
     long accept(ArrivalKind kind) {
-        return accept(kind, OptionalLong.empty(), OptionalLong.empty(), "");
+        return accept(kind, Header.Wish.none());
     }
 
     long acceptCancelOfTurn(long turn) {
-        return accept(ArrivalKind.CANCEL, OptionalLong.of(turn), OptionalLong.empty(), "");
+        return accept(ArrivalKind.CANCEL, wish("", OptionalLong.of(turn), OptionalLong.empty(), ""));
     }
 
     long acceptCancelOfMessage(long number) {
-        return accept(ArrivalKind.CANCEL, OptionalLong.empty(), OptionalLong.of(number), "");
+        return accept(ArrivalKind.CANCEL, wish("", OptionalLong.empty(), OptionalLong.of(number), ""));
     }
 
-    private long accept(ArrivalKind kind, OptionalLong turn, OptionalLong message, String note) {
+    static Header.Wish wish(String sender, OptionalLong turn, OptionalLong message, String note) {
+        return new Header.Wish(sender, false, turn, message, OptionalLong.empty(), "", note, Optional.empty());
+    }
+
+    static Header.Wish note(String note) {
+        return wish("", OptionalLong.empty(), OptionalLong.empty(), note);
+    }
+
+    long accept(ArrivalKind kind, Header.Wish wish) {
         long number = store.size() + 1L;
         boolean urgent = kind.urgent();
         var bound = urgent && durable.turn().isPresent()
@@ -161,9 +217,13 @@ final class CoreDriver {
                 10 * number,
                 bound,
                 urgent ? durable.takenThrough() : 0,
-                turn,
-                message,
-                note));
+                wish));
+        return number;
+    }
+
+    long arrive(ArrivalKind kind, Header.Wish wish) {
+        long number = accept(kind, wish);
+        read();
         return number;
     }
 
@@ -222,9 +282,127 @@ final class CoreDriver {
     }
 
     long close(String why) {
-        long number = accept(ArrivalKind.CLOSE, OptionalLong.empty(), OptionalLong.empty(), why);
+        long number = accept(ArrivalKind.CLOSE, note(why));
         read();
         return number;
+    }
+
+    // ---- arrivals that ask for something ---------------------------------------------------------------------------
+
+    long pause(String why) {
+        return arrive(ArrivalKind.PAUSE, note(why));
+    }
+
+    long drain(Duration within) {
+        return arrive(ArrivalKind.DRAIN, drainWish(within));
+    }
+
+    Header.Wish drainWish(Duration within) {
+        var none = OptionalLong.empty();
+        return new Header.Wish("", false, none, none, none, "", "", Optional.of(now.plus(within)));
+    }
+
+    long finish(String why) {
+        return arrive(ArrivalKind.FINISH, note(why));
+    }
+
+    long withdraw(long message) {
+        return arrive(ArrivalKind.WITHDRAW, about(message));
+    }
+
+    static Header.Wish about(long message) {
+        return wish("", OptionalLong.empty(), OptionalLong.of(message), "");
+    }
+
+    long replace() {
+        return arrive(ArrivalKind.REPLACE);
+    }
+
+    long messageOf(String sender) {
+        return arrive(ArrivalKind.MESSAGE, by(sender));
+    }
+
+    static Header.Wish by(String sender) {
+        return wish(sender, OptionalLong.empty(), OptionalLong.empty(), "");
+    }
+
+    static Header.Wish afterIdle() {
+        var none = OptionalLong.empty();
+        return new Header.Wish("", true, none, none, none, "", "", Optional.empty());
+    }
+
+    long timeOut(long ownerEpoch) {
+        return arrive(ArrivalKind.SESSION_TIMEOUT, ofOwner(ownerEpoch));
+    }
+
+    static Header.Wish ofOwner(long epoch) {
+        var none = OptionalLong.empty();
+        return new Header.Wish("", false, none, none, OptionalLong.of(epoch), "", "", Optional.empty());
+    }
+
+    static Header.Wish to(String question) {
+        var none = OptionalLong.empty();
+        return new Header.Wish("", false, none, none, none, question, "", Optional.empty());
+    }
+
+    long answerTo(String question) {
+        return arrive(ArrivalKind.ANSWER, to(question));
+    }
+
+    // ---- the host's own inputs -------------------------------------------------------------------------------------
+
+    void question(String id, Duration within) {
+        take(new Input.QuestionRaised(id, "really?", now.plus(within)));
+    }
+
+    /** The host asks something of the present incarnation. */
+    DeliveryId internal() {
+        asked++;
+        var id = new DeliveryId(new UUID(99, asked));
+        take(new Input.InternalAsked(id));
+        return id;
+    }
+
+    void judged(long number, boolean rejected) {
+        take(new Input.Judged(epoch, durable.incarnation(), number, rejected));
+    }
+
+    /** A reading surface opens a feed; its number. */
+    long openFeed() {
+        take(new Input.FeedWanted("inbox"));
+        return durable.reading().feed();
+    }
+
+    /** The newest feed's reader waits for one. */
+    void next() {
+        take(new Input.TakeWanted(durable.reading().feed(), 1, true, 0));
+    }
+
+    /** The newest feed's reader takes everything that was accepted by now, without waiting. */
+    void takeAll() {
+        take(new Input.TakeWanted(durable.reading().feed(), 1_000, false, store.size()));
+    }
+
+    void settle(long number) {
+        take(new Input.ReadSettled(durable.reading().feed(), number, Outcome.ANSWERED, "answer to " + number));
+    }
+
+    void giveBack(long... numbers) {
+        var all = LongStream.of(numbers).boxed().toList();
+        take(new Input.ReadReturned(durable.reading().feed(), all, "its taker was gone"));
+    }
+
+    void feedOver(FeedEnd cause, boolean keeps) {
+        take(new Input.FeedOver(durable.reading().feed(), cause, keeps));
+    }
+
+    void restore(long... numbers) {
+        take(new Input.RestoreWanted(LongStream.of(numbers).boxed().toList()));
+    }
+
+    /** One arrival is read, and by mistake none before it. */
+    void readOnly(long number) {
+        take(new Input.Arrived(List.of(store.get((int) number - 1)), number));
     }
 
     /** Arrivals that were read before are given to the core once more. */
@@ -341,6 +519,11 @@ final class CoreDriver {
         take(new Input.Tick());
     }
 
+    /** Time passes, and nobody is awake to see it. */
+    void sleep(Duration passed) {
+        now = now.plus(passed);
+    }
+
     /** Time passes to the next thing that is due. */
     void tickDue() {
         var due = dueAt().orElseThrow(() -> new AssertionError("nothing is due"));
@@ -354,13 +537,27 @@ final class CoreDriver {
 
     /** The host dies. Another owner folds the journal, wakes, and reads what is unread. */
     void hostCrash() {
+        newOwner();
+        read();
+    }
+
+    /** The same, for another kind of owner. */
+    void hostCrash(Settings next) {
+        settings = next;
+        hostCrash();
+    }
+
+    /** Another owner folds the journal and wakes; it has read nothing yet. */
+    void newOwner() {
         durable = fold();
         live = Live.none();
         epoch++;
         checks.newOwner();
-        take(new Input.Awake("ffffffffffffffffffffffffffffffff", "scripted", epoch));
+        take(new Input.Awake("ffffffffffffffffffffffffffffffff", "scripted", epoch, settings));
         given = durable.takenThrough();
-        read();
+        var first = last;
+        readUrgent();
+        last = Stream.concat(first.stream(), last.stream()).toList();
     }
 
     Durable fold() {

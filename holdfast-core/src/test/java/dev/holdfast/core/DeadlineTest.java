@@ -186,10 +186,10 @@ class DeadlineTest extends CoreScenario {
 
         assertThat(session.effect(Effect.StopAgent.class).orElseThrow().mode()).isEqualTo(dev.holdfast.StopMode.IDLE);
         session.ended("end of input", "");
-        assertThat(session.newest(Event.IncarnationEnded.class).cause()).isEqualTo(Event.EndCause.EVICTED);
+        assertThat(session.newest(Event.IncarnationEnded.class).cause()).isEqualTo(Event.EndCause.IDLE);
         assertThat(session.durable().failures()).isZero();
         assertThat(session.sleepable()).isTrue();
-        assertThat(session.dueAt()).isEmpty();
+        assertThat(session.dueAt()).contains(session.durable().usedAt().plus(LIMITS.unused()));
     }
 
     @Test

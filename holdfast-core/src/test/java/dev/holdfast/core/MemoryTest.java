@@ -267,6 +267,8 @@ class MemoryTest extends CoreScenario {
                 Limits.standard().restartDelays(),
                 3,
                 10,
+                3,
+                Limits.standard().unused(),
                 2);
         var small = new CoreDriver(limits);
         small.exchange("1");

@@ -38,6 +38,7 @@ record ModelAgent(
     enum Kind {
         TOLD,
         ANSWER,
+        LIMIT,
         INTERRUPTED
     }
 
@@ -91,6 +92,11 @@ record ModelAgent(
     /** Ends its turn with an answer. */
     ModelAgent finish() {
         return rest(Kind.ANSWER, interrupted);
+    }
+
+    /** Ends its turn because it has used up its steps. */
+    ModelAgent stopAtLimit() {
+        return rest(Kind.LIMIT, interrupted);
     }
 
     /** Reads the interrupt, and stops working if it does. */
@@ -181,6 +187,7 @@ record ModelAgent(
         return switch (last.kind()) {
             case TOLD -> new Knowledge.Tail.Open(List.of(), List.of());
             case ANSWER -> new Knowledge.Tail.Answered(result(TurnResult.Ending.ANSWERED, last.id()));
+            case LIMIT -> new Knowledge.Tail.Answered(result(TurnResult.Ending.TURN_LIMIT, last.id()));
             case INTERRUPTED -> new Knowledge.Tail.Answered(result(TurnResult.Ending.INTERRUPTED, last.id()));
         };
     }

@@ -28,7 +28,7 @@ class PhaseTest extends CoreScenario {
         assertThat(session.effect(Effect.StopAgent.class)).isPresent();
         session.ended("asked to", "");
         assertThat(session.sleepable()).isTrue();
-        assertThat(session.durable().lastEnd()).isEqualTo("EVICTED");
+        assertThat(session.durable().lastEnd()).isEqualTo("CLOSED");
     }
 
     @Test
@@ -69,7 +69,7 @@ class PhaseTest extends CoreScenario {
         assertThat(session.durable().ordinaryDone()).isEqualTo(1);
         assertThat(session.done(cancel)).contains("nothing");
         assertThat(session.done(close)).isEqualTo("closed already");
-        assertThat(session.done(resume)).isEqualTo("not parked");
+        assertThat(session.done(resume)).isEqualTo("nothing to resume");
         assertThat(session.done(evict)).isEqualTo("nothing to evict");
         assertThat(session.durable().takenThrough()).isEqualTo(evict);
     }

@@ -173,7 +173,7 @@ class RestartTest extends CoreScenario {
     @Test
     void resume_ofASessionThatIsNotParked_onlySaysSo() {
         long resume = session.resume();
-        assertThat(session.done(resume)).isEqualTo("not parked");
+        assertThat(session.done(resume)).isEqualTo("nothing to resume");
         assertThat(session.journal(Event.PhaseChanged.class)).isEmpty();
     }
 

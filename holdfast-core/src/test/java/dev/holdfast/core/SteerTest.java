@@ -295,6 +295,9 @@ class SteerTest extends CoreScenario {
         session.close("done");
 
         assertThat(session.outcome(steer)).contains(Outcome.CLOSED);
+        assertThat(session.newest(Event.MessageEnded.class).inHand())
+                .as("the agent may have it: the closer is not to take it for unread")
+                .isTrue();
         assertThat(session.durable().turn()).isEmpty();
     }
 

@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 class TurnTest extends CoreScenario {
     @Test
     void awake_first_recordsTheSession() {
-        assertThat(session.journal()).containsExactly(new Event.SessionOpened(CoreDriver.SEED, "scripted"));
+        assertThat(session.journal())
+                .containsExactly(new Event.SessionOpened(CoreDriver.SEED, "scripted", session.now()));
         assertThat(session.effects()).isEmpty();
         assertThat(session.sleepable()).isTrue();
     }
@@ -147,6 +148,7 @@ class TurnTest extends CoreScenario {
         endsAs(TurnResult.Ending.INTERRUPTED, Outcome.CANCELLED);
         endsAs(TurnResult.Ending.TURN_LIMIT, Outcome.TURN_LIMIT);
         assertThat(session.newest(Event.TurnSettled.class).detail()).isEqualTo("TURN_LIMIT");
+        assertThat(session.turn().original().kind()).isEqualTo(Told.Kind.AFTER_LIMIT);
     }
 
     private void endsAs(TurnResult.Ending ending, Outcome outcome) {

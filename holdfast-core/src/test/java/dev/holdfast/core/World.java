@@ -1,16 +1,16 @@
 package dev.holdfast.core;
 
 import dev.holdfast.ArrivalKind;
+import dev.holdfast.DeliveryId;
 import dev.holdfast.Limits;
 import dev.holdfast.MessageId;
 import dev.holdfast.Report;
 import dev.holdfast.TurnResult;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,20 +19,28 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * A whole small world for the explorer: store, owner, clock and agent, with everything that can happen next. Copied for
- * each step; a step that leads to a state which must not be throws {@link AssertionError}.
+ * A whole small world for the explorer: store, owner, clock, agent and reader. What can happen next is in
+ * {@link WorldSteps}, what must hold in {@link WorldRules}. Copied for each step; a step that leads to a state which must
+ * not be throws {@link AssertionError}.
  */
 final class World {
-    /** What happens only so many times. */
-    enum Happening {
-        MESSAGE,
-        STEER,
-        CANCEL,
-        AGENT_DEATH,
-        HOST_DEATH,
-        LEAVING,
-        TICK,
-        OWN_TURN
+    /**
+     * What kind of world it is.
+     *
+     * @param settings of its owner
+     * @param batches inputs may be decided together, before any effect of the first is seen to
+     * @param readsAtOnce what is accepted is read in the same moment
+     * @param allLosses a record may also be behind by just its last entry
+     */
+    record Shape(Settings settings, boolean batches, boolean readsAtOnce, boolean allLosses) {
+        static Shape whole(Settings settings) {
+            return new Shape(settings, true, false, true);
+        }
+
+        /** Fewer ways in which the same things can happen. */
+        static Shape plain(Settings settings) {
+            return new Shape(settings, false, true, false);
+        }
     }
 
     /** A change of a world. */
@@ -40,48 +48,57 @@ final class World {
         void change(World world);
     }
 
-    private static final Limits LIMITS = Limits.standard();
-    private static final Core CORE = Core.standard(LIMITS);
+    static final Core CORE = Core.standard(Limits.standard());
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+    private static final Duration DRAIN = Duration.ofMinutes(7);
 
     // What happened so far, newest first.
     private record Past<T>(T last, Optional<Past<T>> before) {}
 
-    private Durable durable = Durable.empty();
-    private Live live = Live.none();
+    final Shape shape;
+    Durable durable = Durable.empty();
+    Live live = Live.none();
+    ModelAgent agent = ModelAgent.none();
+    ModelReader reader = ModelReader.none();
+    ModelReader stale = ModelReader.none();
+    List<Report> reports = List.of();
+    List<Header> store = List.of();
+    long read;
+    Map<Happening, Integer> left;
+    Ledger ledger = Ledger.empty();
+    Map<Long, List<Long>> told = Map.of();
+    Set<Long> opened = Set.of();
+    /** The incarnation each request of the host was made to. */
+    Map<DeliveryId, Long> asked = Map.of();
+
     private Instant now = START;
-    private ModelAgent agent = ModelAgent.none();
-    private List<Report> reports = List.of();
-    private List<Header> store = List.of();
-    private long read;
     private Set<Effect.Key> started = Set.of();
-    private Map<Long, List<Long>> told = Map.of();
     private Map<String, List<Long>> lines = Map.of();
-    private Set<Long> opened = Set.of();
-    private Set<Long> ended = Set.of();
-    private long lastOpened;
     private boolean inBatch;
-    private Map<Happening, Integer> left;
     private Optional<Past<Event>> journal = Optional.empty();
     private Optional<Past<String>> path = Optional.empty();
 
-    private World(Map<Happening, Integer> left) {
+    private World(Shape shape, Map<Happening, Integer> left) {
+        this.shape = shape;
         this.left = left;
     }
 
     /** An empty session whose owner has just woken, and how often each thing may happen. */
-    static World begin(Map<Happening, Integer> budget) {
-        var world = new World(budget);
-        world.decide(new Input.Awake(CoreDriver.SEED, "model", 1));
+    static World begin(Shape shape, Map<Happening, Integer> budget) {
+        var world = new World(shape, budget);
+        world.decide(new Input.Awake(CoreDriver.SEED, "model", 1, shape.settings()));
+        world.decide(new Input.Arrived(List.of(), 0));
         return world;
     }
 
     private World copy() {
-        var w = new World(left);
+        var w = new World(shape, left);
         w.durable = durable;
         w.live = live;
         w.now = now;
         w.agent = agent;
+        w.reader = reader;
+        w.stale = stale;
         w.reports = reports;
         w.store = store;
         w.read = read;
@@ -89,71 +106,15 @@ final class World {
         w.told = told;
         w.lines = lines;
         w.opened = opened;
-        w.ended = ended;
-        w.lastOpened = lastOpened;
+        w.asked = asked;
+        w.ledger = ledger.copy();
         w.journal = journal;
         w.path = path;
         return w;
     }
 
-    // ---- what can happen ------------------------------------------------------------------------------------------
-
-    /** Everything that can happen next, by name. */
-    Map<String, Step> steps() {
-        var steps = willing();
-        together(steps);
-        once(steps, Happening.MESSAGE, "message", true, w -> w.accept(ArrivalKind.MESSAGE));
-        once(steps, Happening.STEER, "steer", true, w -> w.accept(ArrivalKind.STEER));
-        once(steps, Happening.CANCEL, "cancel", !store.isEmpty(), w -> w.accept(ArrivalKind.CANCEL));
-        once(steps, Happening.LEAVING, "leave", true, w -> w.decide(new Input.Leaving()));
-        once(steps, Happening.TICK, "tick", CORE.dueAt(durable, live).isPresent(), World::tick);
-        once(steps, Happening.OWN_TURN, "own turn", agent.up() && !agent.works(), w -> {
-            w.agent = w.agent.beginOwnTurn();
-            w.says(new Report.Busy());
-        });
-        for (int lost : agent.losses()) {
-            once(
-                    steps,
-                    Happening.AGENT_DEATH,
-                    "agent dies, loses " + lost,
-                    attached(),
-                    w -> w.agentEnds(lost, "killed"));
-            once(steps, Happening.HOST_DEATH, "host dies, agent loses " + lost, true, w -> w.hostDies(lost));
-        }
-        return steps;
-    }
-
-    private void once(Map<String, Step> steps, Happening what, String name, boolean can, Step step) {
-        int more = left.getOrDefault(what, 0);
-        if (can && more > 0) {
-            steps.put(name, w -> {
-                var rest = new EnumMap<>(w.left);
-                rest.put(what, more - 1);
-                w.left = rest;
-                step.change(w);
-            });
-        }
-    }
-
-    /** Inputs decided one after the other and committed together: no effect is seen to between them. */
-    private void together(Map<String, Step> steps) {
-        var inputs = new LinkedHashMap<String, Step>();
-        if (!reports.isEmpty()) {
-            inputs.put("hear", World::hear);
-        }
-        if (read < store.size()) {
-            inputs.put("read", World::read);
-        }
-        if (reports.size() > 1) {
-            steps.put("hear and hear", w -> w.batch(World::hear, World::hear));
-        }
-        if (inputs.size() > 1) {
-            steps.put("hear and read", w -> w.batch(World::hear, World::read));
-            steps.put("read and hear", w -> w.batch(World::read, World::hear));
-        }
-    }
-
-    private void batch(Step first, Step second) {
+    /** Two inputs decided one after the other and committed together: no effect is seen to between them. */
+    void batch(Step first, Step second) {
         inBatch = true;
         first.change(this);
         inBatch = false;
@@ -171,84 +132,20 @@ final class World {
         return next;
     }
 
-    /** What happens when everyone does their part. */
-    private Map<String, Step> willing() {
-        var steps = bound();
-        if (agent.up() && !agent.written().isEmpty()) {
-            steps.put("take", World::take);
-        }
-        if (agent.up() && agent.works()) {
-            steps.put("finish", w -> {
-                var id = w.agent.answerId();
-                w.agent = w.agent.finish();
-                w.says(new Report.Result(ModelAgent.result(TurnResult.Ending.ANSWERED, id)));
-                w.says(new Report.Idle());
-            });
-        }
-        if (agent.up() && agent.interrupted()) {
-            steps.put("obey", World::obey);
-        }
-        return steps;
-    }
+    // ---- the parts ------------------------------------------------------------------------------------------------
 
-    /** What happens even when the agent does nothing any more: reports made, the store, the slots, the stop ladder. */
-    private Map<String, Step> bound() {
-        var steps = new LinkedHashMap<String, Step>();
-        if (!reports.isEmpty()) {
-            steps.put("hear " + reports.getFirst().getClass().getSimpleName(), World::hear);
-        }
-        if (read < store.size()) {
-            steps.put("read", World::read);
-        }
-        if (CORE.sleepable(durable, live, now) && (live.leaving() || read < store.size())) {
-            steps.put("another owner", World::wakeAnother);
-        }
-        switch (live.stage()) {
-            case PLANNED ->
-                steps.put(
-                        "slot",
-                        w -> w.decide(
-                                new Input.Slot(w.live.epoch(), w.durable.incarnation(), Input.SlotAnswer.GRANTED)));
-            case ASKING -> {
-                if (!endIsReported()) {
-                    steps.put(
-                            "know",
-                            w -> w.report(new Report.Known(w.agent.knowledge(
-                                    w.effect(Effect.AskKnowledge.class).orElseThrow()))));
-                }
-            }
-            case STARTING -> {
-                if (!agent.up() && reports.isEmpty()) {
-                    steps.put("start", World::start);
-                }
-            }
-            case STOPPING -> {
-                if (!endIsReported()) {
-                    steps.put("stopped", w -> w.agentEnds(0, "asked to"));
-                }
-            }
-            case DOWN, READY -> {}
-        }
-        return steps;
-    }
-
-    private void hear() {
+    void hear() {
         var report = reports.getFirst();
         reports = reports.subList(1, reports.size());
         report(report);
     }
 
-    private boolean attached() {
-        return live.stage() != AgentStage.DOWN && live.stage() != AgentStage.PLANNED && !endIsReported();
-    }
-
-    private boolean endIsReported() {
+    boolean endIsReported() {
         return reports.stream().anyMatch(r -> r instanceof Report.Ended);
     }
 
-    // ---- the parts ------------------------------------------------------------------------------------------------
-
-    private void accept(ArrivalKind kind) {
+    /** A delivery is committed; with some shapes the owner reads it in the same moment. */
+    void accept(ArrivalKind kind, Header.Wish wish) {
         long number = store.size() + 1L;
         boolean urgent = kind.urgent();
         var header = new Header(
@@ -260,31 +157,45 @@ final class World {
                         ? durable.turn().map(t -> OptionalLong.of(t.number())).orElse(OptionalLong.empty())
                         : OptionalLong.empty(),
                 urgent ? durable.takenThrough() : 0,
-                OptionalLong.empty(),
-                OptionalLong.empty(),
-                "");
+                wish);
         store = plus(store, header);
+        if (shape.readsAtOnce()) {
+            read();
+        }
     }
 
-    private void read() {
+    Header.Wish drainWish() {
+        var none = OptionalLong.empty();
+        return new Header.Wish("", false, none, none, none, "", "", Optional.of(now.plus(DRAIN)));
+    }
+
+    void read() {
         var unread = store.subList((int) read, store.size());
         read = store.size();
         decide(new Input.Arrived(unread, read));
     }
 
-    private void tick() {
+    void tick() {
         var due = CORE.dueAt(durable, live).orElseThrow();
         now = due.isAfter(now) ? due : now;
         decide(new Input.Tick());
     }
 
-    private void start() {
+    boolean sleepable() {
+        return CORE.sleepable(durable, live, now);
+    }
+
+    boolean due() {
+        return CORE.dueAt(durable, live).isPresent();
+    }
+
+    void start() {
         var run = effect(Effect.RunAgent.class).orElseThrow();
         var catchUp = run.catchUp()
                 .map(c -> new ModelAgent.Item(
                         ModelAgent.Kind.TOLD, c.delivery().toString(), wordsOf(c.from(), c.through(), c.known())));
         agent = agent.started(run.nativeSession(), run.resume(), catchUp);
-        contextIsRight(live.toldThrough());
+        WorldRules.context(this, live.toldThrough());
         says(new Report.Verified("1", run.nativeSession()));
     }
 
@@ -297,14 +208,14 @@ final class World {
         return List.copyOf(words);
     }
 
-    private void take() {
+    void take() {
         var line = agent.written().getFirst();
         agent = agent.take();
-        contextIsRight(durable.lastSettled());
+        WorldRules.context(this, durable.lastSettled());
         says(new Report.Landed(line.told().id()));
     }
 
-    private void obey() {
+    void obey() {
         if (!agent.written().isEmpty()) {
             throw new AssertionError("an interrupt is read while a line waits to be taken (TN-14)");
         }
@@ -325,48 +236,52 @@ final class World {
         }
     }
 
-    private void agentEnds(int lost, String why) {
+    void agentEnds(int lost, String why) {
         agent = agent.gone(lost);
         says(new Report.Ended(why, "", ""));
     }
 
-    private void hostDies(int lost) {
+    void hostDies(int lost) {
         agent = agent.gone(lost);
         reports = List.of();
-        var folded = Durable.empty();
-        for (Event event : events()) {
-            folded = CORE.apply(folded, event);
-        }
-        if (!folded.equals(durable)) {
-            throw new AssertionError("folded anew the state is " + folded);
-        }
         wakeAnother();
     }
 
     /** The owner is gone; another wakes, and reads what is urgent ahead of the rest. */
-    private void wakeAnother() {
+    void wakeAnother() {
         long epoch = live.epoch() + 1;
         live = Live.none();
         started = Set.of();
+        reader = ModelReader.none();
+        stale = ModelReader.none();
         read = durable.takenThrough();
-        decide(new Input.Awake(CoreDriver.SEED, "model", epoch));
+        decide(new Input.Awake(CoreDriver.SEED, "model", epoch, shape.settings()));
         var urgent = store.stream()
                 .filter(h -> h.kind().urgent() && h.number() > durable.takenThrough())
                 .toList();
-        if (!urgent.isEmpty()) {
-            decide(new Input.Arrived(urgent, 0));
+        decide(new Input.Arrived(urgent, 0));
+        if (shape.readsAtOnce() && read < store.size()) {
+            read();
         }
     }
 
-    private void says(Report report) {
+    /** The host asks something of the present process. */
+    void askInternally() {
+        var id = new DeliveryId(new UUID(99, asked.size()));
+        asked = new HashMap<>(asked);
+        asked.put(id, durable.incarnation());
+        decide(new Input.InternalAsked(id));
+    }
+
+    void says(Report report) {
         reports = plus(reports, report);
     }
 
-    private void report(Report report) {
+    void report(Report report) {
         decide(new Input.Reported(live.epoch(), durable.incarnation(), report));
     }
 
-    private <E extends Effect> Optional<E> effect(Class<E> type) {
+    <E extends Effect> Optional<E> effect(Class<E> type) {
         return CORE.effects(durable, live).stream()
                 .filter(type::isInstance)
                 .map(type::cast)
@@ -375,17 +290,25 @@ final class World {
 
     // ---- deciding, committing, running effects --------------------------------------------------------------------
 
-    private void decide(Input input) {
+    void decide(Input input) {
         var decision = CORE.decide(durable, live, input, now);
         for (Event event : decision.events()) {
+            WorldRules.before(this, event);
             durable = CORE.apply(durable, event);
             journal = Optional.of(new Past<>(event, journal));
+            ledger.add(event);
             committed(event);
         }
+        boolean stops = decision.live().stage() == AgentStage.STOPPING && live.stage() != AgentStage.STOPPING;
         live = decision.live();
+        if (stops) {
+            WorldRules.stop(this, live.stop().orElseThrow());
+        }
         if (!inBatch) {
             reconcile();
-            waitsForSomething();
+            if (!(input instanceof Input.Awake)) { // what is urgent is read right behind it
+                WorldRules.state(this);
+            }
         }
     }
 
@@ -393,7 +316,6 @@ final class World {
         switch (event) {
             case Event.TurnOpened e -> {
                 opened = plus(opened, e.messages());
-                e.messages().forEach(this::inOrder);
                 lines = plus(lines, e.delivery().toString(), e.messages());
             }
             case Event.SteerPlanned e -> {
@@ -401,29 +323,22 @@ final class World {
                 lines = plus(lines, e.delivery().toString(), List.of(e.message()));
             }
             case Event.TurnSettled e -> {
-                e.messages().forEach(this::end);
                 told = new HashMap<>(told);
-                told.put(e.turn(), e.messages().stream().map(Taken::number).toList());
+                told.put(e.turn(), CoreDriver.numbers(e.messages()));
             }
-            case Event.MessageEnded e -> end(e.message());
+            case Event.FeedOpened e -> {
+                stale = reader.feed() > 0 ? reader : stale;
+                reader = new ModelReader(e.feed(), true, false, List.of());
+            }
+            case Event.MessagesTaken e -> {
+                var words = e.messages().stream().filter(m -> m.kind().speaks()).toList();
+                reader = reader.given(CoreDriver.numbers(words));
+            }
+            case Event.MessagesReturned e -> e.messages().forEach(m -> reader = reader.without(m.number()));
+            case Event.MessageEnded e -> reader = reader.without(e.message().number());
+            case Event.FeedEnded e -> reader = e.feed() == reader.feed() ? reader.over() : reader;
             default -> {}
         }
-    }
-
-    private void inOrder(Taken message) {
-        if (store.get((int) message.number() - 1).kind() == ArrivalKind.MESSAGE) {
-            if (message.number() <= lastOpened) {
-                throw new AssertionError("message " + message.number() + " is opened after " + lastOpened);
-            }
-            lastOpened = message.number();
-        }
-    }
-
-    private void end(Taken message) {
-        if (ended.contains(message.number())) {
-            throw new AssertionError("message " + message.number() + " has two terminal records");
-        }
-        ended = plus(ended, List.of(message));
     }
 
     /** Starts what is new, as the runner does; only what the agent sees matters here. */
@@ -456,6 +371,12 @@ final class World {
     }
 
     private void tell(Effect.Tell tell) {
+        boolean other = tell.told().kind() == Told.Kind.INTERNAL
+                && !Long.valueOf(durable.incarnation())
+                        .equals(asked.get(tell.told().id()));
+        if (other) {
+            throw new AssertionError("a request is told to a process it was not made to (MB-16)");
+        }
         if (live.interrupt() != Live.InterruptWindow.CLOSED || agent.interrupted()) {
             throw new AssertionError("a line is told inside an interrupt window (TN-14)");
         }
@@ -478,96 +399,68 @@ final class World {
         agent = agent.interrupt();
     }
 
-    // ---- what must hold -------------------------------------------------------------------------------------------
-
-    /** P2: every message stands at most once in the context, and each one of a settled turn exactly once, in order. */
-    private void contextIsRight(long settled) {
-        var words = new ArrayList<Long>();
-        agent.context().forEach(i -> words.addAll(i.messages()));
-        var distinct = new HashSet<>(words);
-        if (distinct.size() != words.size()) {
-            throw new AssertionError("a message is twice in the context: " + agent.context());
-        }
-        for (long turn = 1; turn <= settled; turn++) {
-            for (long message : told.getOrDefault(turn, List.of())) {
-                if (!distinct.contains(message)) {
-                    throw new AssertionError("message " + message + " of settled turn " + turn
-                            + " is not in the context: " + agent.context());
-                }
-            }
-        }
-        if (!opened.containsAll(distinct)) {
-            throw new AssertionError("words of a message that was not opened: " + words + ", opened " + opened);
-        }
-        long last = 0;
-        for (long message : words) {
-            if (store.get((int) message - 1).kind() == ArrivalKind.MESSAGE) {
-                if (message < last) {
-                    throw new AssertionError("messages out of order in the context: " + words);
-                }
-                last = message;
-            }
-        }
-    }
-
-    /** P4: with work to do there is something due, or an answer that must come. */
-    private void waitsForSomething() {
-        boolean work = durable.turn().isPresent()
-                || !durable.front().isEmpty()
-                || live.waiting().values().stream().anyMatch(h -> !h.kind().urgent() && !durable.named(h.number()));
-        boolean answerComes = live.stage() != AgentStage.DOWN && live.stage() != AgentStage.READY;
-        if (work
-                && durable.phase() == Phase.OPEN
-                && !live.leaving()
-                && !answerComes
-                && CORE.dueAt(durable, live).isEmpty()) {
-            throw new AssertionError("stuck: work to do, nothing running and nothing due");
-        }
-        if (work && CORE.sleepable(durable, live, now) && durable.phase() == Phase.OPEN && !live.leaving()) {
-            throw new AssertionError("an owner with work may go");
-        }
-    }
+    // ---- playing on -----------------------------------------------------------------------------------------------
 
     /** Plays on until every message has its record, by the given steps and the clock. */
     void drain(boolean agentWilling) {
+        var folded = Durable.empty();
+        for (Event event : events()) {
+            folded = CORE.apply(folded, event);
+        }
+        if (!folded.equals(durable)) {
+            throw new AssertionError("folded anew the state is " + folded + "\nafter " + pathNames() + "\n" + this);
+        }
         var w = this;
         for (int i = 0; i < 300; i++) {
             if (w.done()) {
                 return;
             }
-            var steps = agentWilling ? w.willing() : w.bound();
+            var steps = agentWilling ? WorldSteps.willing(w) : WorldSteps.bound(w);
+            var phase = w.durable.phase();
+            if (steps.isEmpty()) {
+                steps = WorldSteps.willingReader(w);
+            }
             if (!steps.isEmpty()) {
                 var first = steps.entrySet().iterator().next();
                 w = w.after("drain: " + first.getKey(), first.getValue());
-            } else if (w.durable.phase() == Phase.PARKED) {
+            } else if (phase == Phase.PARKED || phase == Phase.PAUSED) {
                 w = w.after("drain: resume", x -> {
-                    x.accept(ArrivalKind.RESUME);
-                    x.read();
+                    x.accept(ArrivalKind.RESUME, Header.Wish.none());
+                    if (!x.shape.readsAtOnce()) {
+                        x.read();
+                    }
                 });
-            } else if (CORE.dueAt(w.durable, w.live).isPresent()) {
+            } else if (w.due()) {
                 w = w.after("drain: tick", World::tick);
+            } else if (w.live.stage() == AgentStage.READY && w.live.busy()) {
+                w = w.after("drain: silence", x -> x.report(new Report.Breached("silence")));
             } else {
                 break;
             }
         }
-        throw new AssertionError("messages without a terminal record: " + w.store.size() + " arrivals, ended " + w.ended
-                + "\nafter " + w.pathNames() + "\n" + w);
+        throw new AssertionError("not over: " + w.store + ", read " + w.read + ", ended "
+                + w.ledger.in(Ledger.Place.ENDED) + "\nafter " + w.pathNames() + "\n" + w);
     }
 
     private boolean done() {
-        return read == store.size()
+        boolean rests = durable.phase() == Phase.CLOSED
+                || (durable.phase() == Phase.OPEN
+                        && durable.finishing().isEmpty()
+                        && durable.continueAfter().isEmpty());
+        return rests
+                && read == store.size()
                 && durable.takenThrough() == store.size()
                 && durable.turn().isEmpty()
-                && durable.front().isEmpty()
-                && store.stream().allMatch(h -> h.kind().urgent() || ended.contains(h.number()));
+                && store.stream().allMatch(h -> !h.kind().speaks() || ledger.ended(h.number()));
     }
 
     // ---- identity -------------------------------------------------------------------------------------------------
 
     /** Two worlds with equal keys behave alike. */
     long key() {
-        var key = new WorldKey(now).add(durable);
+        var key = new WorldKey(now).add(durable, CORE.wakeAt(durable, live));
         key.add(live, durable.turn().map(Turn::ids).orElse(List.of())).add(agent);
+        key.add(reader).add(stale);
         reports.forEach(key::add);
         store.forEach(key::add);
         key.add(read).turns(told);

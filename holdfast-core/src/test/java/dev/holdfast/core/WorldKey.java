@@ -75,12 +75,24 @@ final class WorldKey {
         return add(instant.map(i -> Duration.between(now, i).toMillis()).orElse(Long.MIN_VALUE));
     }
 
-    WorldKey add(Durable d) {
+    /** @param wake when an owner must be awake */
+    WorldKey add(Durable d, Optional<Instant> wake) {
+        until(wake).until(d.drainBy());
+        add(d.finishing().map(Finish::number).orElse(0L)).add(d.continueAfter().orElse(-1));
+        add(d.continuations())
+                .add(d.forgotten())
+                .add(d.reading().feed())
+                .add(d.reading().open());
+        messages(d.reading().inHand()).messages(d.released());
         add(d.phase()).add(d.takenThrough()).numbers(d.ahead()).add(d.lastOrdinary());
         messages(d.front()).add(d.consumed()).add(d.lastTurn()).add(d.up()).add(d.failures());
         until(d.restartAt()).maybe(d.nativeSession());
         add(d.marks().size());
-        d.marks().forEach(m -> add(m.turn()).ids(m.asked()).id(m.answered()));
+        d.marks()
+                .forEach(m -> add(m.turn())
+                        .ids(m.asked())
+                        .id(m.answered())
+                        .add(m.answered().isEmpty()));
         add(d.turn().isPresent());
         d.turn().ifPresent(this::add);
         return this;
@@ -98,7 +110,15 @@ final class WorldKey {
     /** @param lines ids whose landing still matters */
     WorldKey add(Live l, Collection<?> lines) {
         add(l.stage()).add(l.toldThrough()).maybe(l.told()).add(l.interrupt());
-        add(l.awaitIdle(), l.busy(), l.leaving(), l.freeSlot());
+        add(
+                l.awaitIdle(),
+                l.busy(),
+                l.leaving(),
+                l.freeSlot(),
+                l.spoken(),
+                l.demand().isPresent());
+        add(l.judging().orElse(-1)).add(l.judged().orElse(-1)).add(l.internal().size());
+        add(l.stopCause().map(Enum::ordinal).orElse(-1));
         until(l.endBy())
                 .until(l.idleSince())
                 .add(l.seenThrough())
@@ -122,17 +142,26 @@ final class WorldKey {
         return this;
     }
 
+    WorldKey add(ModelReader r) {
+        return add(r.feed()).add(r.open(), r.asks()).numbers(r.holds());
+    }
+
     WorldKey add(Report report) {
         add(report.getClass().getSimpleName().hashCode());
         switch (report) {
             case Report.Landed e -> id(e.id());
-            case Report.Result e -> add(e.result().ending()).id(e.result().answerId());
+            case Report.Result e ->
+                add(e.result().ending())
+                        .id(e.result().answerId())
+                        .add(e.result().answerId().isEmpty());
             default -> {}
         }
         return this;
     }
 
     WorldKey add(Header h) {
+        add(h.wish().message().orElse(-1)).add(h.wish().afterIdle());
+        until(h.wish().deadline());
         return add(h.kind()).add(h.boundTurn().orElse(-1)).add(h.boundAfter());
     }
 

@@ -37,6 +37,45 @@ record ArrivalRow(
 
     private static final int CRC_COLUMN = 15;
 
+    /** Longer bodies lie in table {@code blob}, once per content. */
+    private static final int INLINE_BYTES = 64 << 10;
+
+    /** The digest under which a body lies in {@code blob}; null when it lies in its row. */
+    static byte @Nullable [] bodyDigest(byte[] body) {
+        return body.length > INLINE_BYTES ? Sha256.of(body) : null;
+    }
+
+    void insert(Statements sql, byte[] body) throws SQLException {
+        if (bodyDigest != null) {
+            sql.bind(
+                            "INSERT INTO blob(sid, digest, bytes) VALUES(?, ?, ?) ON CONFLICT DO NOTHING",
+                            sid,
+                            bodyDigest,
+                            body)
+                    .executeUpdate();
+        }
+        sql.bind(
+                        "INSERT INTO arrival(" + COLUMNS
+                                + ", body) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                        sid,
+                        number,
+                        messageId,
+                        kind,
+                        urgent,
+                        keyHash,
+                        fingerprint,
+                        acceptedAt,
+                        boundTurn,
+                        boundAfter,
+                        header,
+                        bytes,
+                        bodyCrc,
+                        bodyDigest,
+                        crc(),
+                        bodyDigest == null ? body : null)
+                .executeUpdate();
+    }
+
     long crc() {
         return new RowCrc()
                 .add(sid)
@@ -103,15 +142,18 @@ record ArrivalRow(
     }
 
     private Arrival arrival(byte[] body, String session) {
-        ArrivalKind known;
+        return new Arrival(
+                number, id(), kind(session), Micros.toInstant(acceptedAt), boundTurn, boundAfter, header, body, bytes);
+    }
+
+    /** @throws JournalException NEWER_FORMAT when this version does not know the kind */
+    ArrivalKind kind(String session) {
         try {
-            known = ArrivalKind.ofCode(kind);
+            return ArrivalKind.ofCode(kind);
         } catch (IllegalArgumentException e) {
             throw new JournalException(
                     Problem.NEWER_FORMAT, "arrival " + number + " of session '" + session + "': " + e.getMessage(), e);
         }
-        return new Arrival(
-                number, id(), known, Micros.toInstant(acceptedAt), boundTurn, boundAfter, header, body, bytes);
     }
 
     private static JournalException damaged(String session, long number, String part) {

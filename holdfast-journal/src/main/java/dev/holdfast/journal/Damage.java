@@ -11,6 +11,6 @@ final class Damage {
         return new JournalException(
                 Problem.DAMAGED,
                 "table " + table + ", session '" + session + "', number " + number + ": " + what
-                        + "; keep a copy of the data directory, then restore it from a backup");
+                        + "; keep a copy of the store, then restore it from a backup");
     }
 }

@@ -35,12 +35,27 @@ final class EventRow {
                 .value();
     }
 
+    static void insert(Statements sql, long sid, long seq, long epoch, long at, EventRecord event) throws SQLException {
+        sql.bind(
+                        "INSERT INTO journal(sid, " + COLUMNS + ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                        sid,
+                        seq,
+                        epoch,
+                        at,
+                        event.type(),
+                        event.version(),
+                        event.turn(),
+                        crc(sid, seq, epoch, at, event),
+                        event.body())
+                .executeUpdate();
+    }
+
     static StoredEvent read(ResultSet row, long sid, String session) throws SQLException {
         long seq = row.getLong(1);
         long epoch = row.getLong(2);
         long at = row.getLong(3);
-        EventRecord event =
-                new EventRecord(row.getString(4), row.getInt(5), Statements.maybe(row, 6), Statements.bytes(row, 8));
+        EventRecord event = new EventRecord(
+                Statements.text(row, 4), row.getInt(5), Statements.maybe(row, 6), Statements.bytes(row, 8));
         if (crc(sid, seq, epoch, at, event) != row.getLong(7)) {
             throw Damage.of("journal", session, seq, "the event is not what was written");
         }

@@ -1,5 +1,7 @@
 package dev.holdfast.journal;
 
+import dev.holdfast.Receipt;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
 
@@ -21,6 +23,9 @@ final class Head {
     int admission = OPEN;
     String admissionReason = "";
     long lastArrival;
+    /** The last arrival of an urgent kind; not a column, the index {@code arrival_urgent} has it. */
+    long lastUrgent;
+
     long ordinary;
     long ordinaryBytes;
     OptionalLong readyAt = OptionalLong.empty();
@@ -53,6 +58,7 @@ final class Head {
         copy.admission = admission;
         copy.admissionReason = admissionReason;
         copy.lastArrival = lastArrival;
+        copy.lastUrgent = lastUrgent;
         copy.ordinary = ordinary;
         copy.ordinaryBytes = ordinaryBytes;
         copy.readyAt = readyAt;
@@ -65,6 +71,8 @@ final class Head {
         copy.dueAt = dueAt;
         copy.openTurn = openTurn;
         copy.phase = phase;
+        copy.sessionChanged = sessionChanged;
+        copy.readyChanged = readyChanged;
         return copy;
     }
 
@@ -74,6 +82,13 @@ final class Head {
             readyChanged = true;
             sessionChanged = true;
         }
+    }
+
+    /** Why a delivery that wants an idle session is refused; absent when the session is idle (TN-09). */
+    Optional<Receipt> busy() {
+        return openTurn.isPresent() || unread() > 0
+                ? Optional.of(new Receipt.Busy(openTurn, unread()))
+                : Optional.empty();
     }
 
     long unread() {

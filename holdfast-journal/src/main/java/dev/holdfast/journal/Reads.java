@@ -1,5 +1,6 @@
 package dev.holdfast.journal;
 
+import dev.holdfast.Address;
 import dev.holdfast.Arrival;
 import dev.holdfast.Batch;
 import dev.holdfast.Claim.Recovered;
@@ -22,8 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The queries. Each row's checksum is checked, and a number that is missing is damage, not the end: rows are never
- * deleted, so between the first and the last number of a session there is no gap (D2, D4).
+ * The queries, in words that SQLite and PostgreSQL both know. Each row's checksum is checked, and a number that is
+ * missing is damage, not the end: rows are never deleted, so between the first and the last number of a session there
+ * is no gap (D2, D4).
  */
 final class Reads {
     private static final Logger LOG = LoggerFactory.getLogger(Reads.class);
@@ -31,12 +33,16 @@ final class Reads {
     /** A page ends at this many bytes of payload, after at least one row. */
     static final long PAGE_BYTES = 16L << 20;
 
-    private static final int REPLAY_PAGE = 1_000;
+    static final int REPLAY_PAGE = 1_000;
+
+    /** Rows with bodies that are in memory besides those asked for. */
+    static final int AT_ONCE = 200;
 
     private static final String SUMMARY =
             "SELECT s.name, s.admission, s.admission_reason, s.ordinary - h.ordinary_done, s.last_arrival, h.seq,"
                     + " h.epoch, h.node, h.open_turn, h.due_at, h.phase, h.phase_reason, h.turn_since, h.cost_micros,"
-                    + " h.last_words FROM session s JOIN journal_head h ON h.sid = s.sid WHERE s.admission < 3";
+                    + " h.last_words, h.taken_through FROM session s JOIN journal_head h ON h.sid = s.sid"
+                    + " WHERE s.admission < 3";
 
     static final String EVENTS =
             "SELECT " + EventRow.COLUMNS + " FROM journal WHERE sid = ? AND seq > ? ORDER BY seq LIMIT ?";
@@ -84,9 +90,8 @@ final class Reads {
     private static List<StoredEvent> events(Statements sql, SessionName session, Extent extent, long after, int max)
             throws SQLException {
         List<StoredEvent> page = new ArrayList<>();
-        PreparedStatement select = sql.bind(EVENTS, extent.sid, after, max);
         long bytes = 0;
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row = sql.page(sql.bind(EVENTS, extent.sid, after, max), AT_ONCE)) {
             while (bytes < PAGE_BYTES && row.next()) {
                 StoredEvent event = EventRow.read(row, extent.sid, session.value());
                 noGap("journal", session, after + page.size() + 1, event.seq());
@@ -106,10 +111,9 @@ final class Reads {
         long from = Math.max(0, after);
         boolean bodies = selection == Selection.WITH_BODIES;
         boolean urgentOnly = selection == Selection.URGENT_HEADERS;
-        PreparedStatement select = sql.bind(arrivalsQuery(selection), extent.sid, from, max);
         List<Arrival> page = new ArrayList<>();
         long bytes = 0;
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row = sql.page(sql.bind(arrivalsQuery(selection), extent.sid, from, max), AT_ONCE)) {
             while (bytes < PAGE_BYTES && row.next()) {
                 ArrivalRow header = ArrivalRow.read(row, session.value());
                 if (!urgentOnly) {
@@ -144,13 +148,13 @@ final class Reads {
         }
     }
 
-    private static void noGap(String table, SessionName session, long expected, long found) {
+    static void noGap(String table, SessionName session, long expected, long found) {
         if (found != expected) {
             throw Damage.of(table, session.value(), expected, "the row is missing, the next is number " + found);
         }
     }
 
-    private static void noGap(String table, SessionName session, long after, int found, int max, long last) {
+    static void noGap(String table, SessionName session, long after, int found, int max, long last) {
         long expected = Math.min(max, Math.max(0, last - after));
         if (found < expected) {
             throw Damage.of(table, session.value(), after + found + 1, "the row is missing, there should be " + last);
@@ -176,27 +180,56 @@ final class Reads {
         }
     }
 
+    /** The name of the session with that number. */
+    static SessionName name(Statements sql, long sid) throws SQLException {
+        try (ResultSet row =
+                sql.bind("SELECT name FROM session WHERE sid = ?", sid).executeQuery()) {
+            if (!row.next()) {
+                throw new JournalException(
+                        Problem.DAMAGED, "an address belongs to session number " + sid + ", which is missing");
+            }
+            return new SessionName(row.getString(1));
+        }
+    }
+
+    static List<Address> addresses(Statements sql, SessionName session) throws SQLException {
+        return ImageReads.addresses(sql, AddressRow.CLAIMED, session, extent(sql, session).sid);
+    }
+
+    static Optional<Address> address(Statements sql, String token) throws SQLException {
+        Optional<AddressRow> row = AddressRow.find(sql, token);
+        return row.isPresent()
+                ? Optional.of(row.get().address(name(sql, row.get().sid())))
+                : Optional.empty();
+    }
+
     private static SessionSummary summary(ResultSet row) throws SQLException {
         return new SessionSummary(
                 new SessionName(row.getString(1)),
                 row.getInt(2) == Head.OPEN,
-                row.getString(3),
+                Statements.text(row, 3),
                 row.getLong(4),
+                row.getLong(16),
                 row.getLong(5),
                 row.getLong(6),
                 row.getLong(7),
                 row.getString(8),
                 Statements.maybe(row, 9),
                 instant(row, 10),
-                new Batch.Summary(
-                        row.getString(11),
-                        row.getString(12),
-                        instant(row, 13),
-                        Statements.maybe(row, 14),
-                        row.getString(15)));
+                words(row, 11));
     }
 
-    private static Optional<Instant> instant(ResultSet row, int column) throws SQLException {
+    /** Phase, its reason, the turn's begin, cost and last words, from a column on. */
+    static Batch.Summary words(ResultSet row, int from) throws SQLException {
+        return new Batch.Summary(
+                Statements.text(row, from),
+                Statements.text(row, from + 1),
+                instant(row, from + 2),
+                Statements.maybe(row, from + 3),
+                Statements.text(row, from + 4));
+    }
+
+    static Optional<Instant> instant(ResultSet row, int column) throws SQLException {
         long micros = row.getLong(column);
         return row.wasNull() ? Optional.empty() : Optional.of(Micros.toInstant(micros));
     }
@@ -206,7 +239,10 @@ final class Reads {
      * closed for good is ready only while something is unread: every arrival ends in one event (IN-22).
      */
     static List<SessionName> ready(Statements sql, Instant now, int max) throws SQLException {
-        PreparedStatement select = sql.bind(READY, Micros.of(now), max);
+        return names(sql.bind(READY, Micros.of(now), max));
+    }
+
+    static List<SessionName> names(PreparedStatement select) throws SQLException {
         List<SessionName> names = new ArrayList<>();
         try (ResultSet row = select.executeQuery()) {
             while (row.next()) {

@@ -1,5 +1,8 @@
 package dev.holdfast.journal;
 
+import dev.holdfast.Address;
+import dev.holdfast.AddressClaim;
+import dev.holdfast.AddressTerms;
 import dev.holdfast.Arrival;
 import dev.holdfast.Claim;
 import dev.holdfast.Delivery;
@@ -8,6 +11,7 @@ import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
 import dev.holdfast.Node;
 import dev.holdfast.Receipt;
+import dev.holdfast.SessionImage;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
 import dev.holdfast.SessionSummary;
@@ -21,6 +25,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -271,14 +276,74 @@ public final class SqliteJournal implements Journal {
      * {@inheritDoc}
      *
      * <p>When too much waits for the disk, or the body is larger than {@link JournalOptions#bodyBytes()}, the receipt
-     * is {@link Receipt.Refused}. A session that is not admitting still takes urgent kinds, until it is closed for
-     * good: not admitting and in phase CLOSED.
+     * is {@link Receipt.Refused}. A session that is not admitting still takes kinds that are not counted, until it is
+     * closed for good: not admitting and in phase CLOSED.
      *
      * @throws IllegalArgumentException when the header has more than 65,536 bytes
      */
     @Override
     public CompletionStage<Receipt> accept(Delivery delivery) {
         return submit(new Acceptance(delivery, options.bodyBytes()));
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Whether the session is idle, for a delivery that wants that, is looked at before the first of them. All share
+     * one commit, whatever their size.
+     *
+     * @throws IllegalArgumentException when there are none or too many, when they go to several sessions, or when a
+     *     header has more than 65,536 bytes
+     */
+    @Override
+    public CompletionStage<List<Receipt>> acceptAll(List<Delivery> deliveries) {
+        return submit(new AcceptanceOfAll(deliveries, options.bodyBytes()));
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>An address that the session has already keeps its place in the order of claims and gets these terms. The stage
+     * fails with UNKNOWN_SESSION, and with FAILED when the session is closed for good.
+     *
+     * @throws IllegalArgumentException when the token is blank or longer than {@link Address#TOKEN_MAX}
+     */
+    @Override
+    public CompletionStage<AddressClaim> claimAddress(SessionName session, String token, AddressTerms terms) {
+        return submit(new AddressClaiming(session, token, terms));
+    }
+
+    @Override
+    public CompletionStage<List<Address>> releaseAddresses(SessionName session, List<String> tokens) {
+        return submit(new AddressRelease(session, tokens));
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>The whole session is held in memory, bodies included. Addresses that were given up are among its addresses,
+     * unless another session has claimed them since.
+     */
+    @Override
+    public CompletionStage<SessionImage> image(SessionName name) {
+        return reads.read("reading session '" + name + "' as a whole", sql -> ImageReads.image(sql, name));
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>The stage fails with DAMAGED, naming what is wrong, when the image is not whole, and with FAILED when another
+     * session has one of its addresses. Nothing is stored then. All is written in one commit, which others wait for.
+     */
+    @Override
+    public CompletionStage<Boolean> restore(SessionImage image) {
+        Restoring restoring;
+        try {
+            restoring = new Restoring(image);
+        } catch (JournalException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        return submit(restoring);
     }
 
     @Override
@@ -327,6 +392,16 @@ public final class SqliteJournal implements Journal {
     @Override
     public CompletionStage<Optional<SessionSummary>> session(SessionName name) {
         return reads.read("reading a session", sql -> Reads.session(sql, name));
+    }
+
+    @Override
+    public CompletionStage<List<Address>> addresses(SessionName name) {
+        return reads.read("listing addresses", sql -> Reads.addresses(sql, name));
+    }
+
+    @Override
+    public CompletionStage<Optional<Address>> address(String token) {
+        return reads.read("looking an address up", sql -> Reads.address(sql, token));
     }
 
     /** Commits what waits, folds the log into the database, and gives the directory back. Idempotent. */

@@ -1,5 +1,6 @@
 package dev.holdfast.journal;
 
+import dev.holdfast.Address;
 import dev.holdfast.Arrival;
 import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
@@ -22,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A store opened for reading, see {@link SqliteJournal#readOnly}. Thread-safe. Stages complete on a reader's thread.
  *
- * <p>While a process owns the store, or after one was killed, SQLite's {@code -shm} file or a log with content is there
- * and reading goes through them. A store that is closed cleanly and has no {@code -shm} file is read as it lies, without
- * making one, and what was read counts only if no owner came meanwhile.
+ * <p>While a process owns the store, or after one was killed, SQLite's {@code -shm} file or a log with content is
+ * there and reading goes through them. A store that is closed cleanly and has no {@code -shm} file is read as it
+ * lies, without making one, and what was read counts only if no owner came meanwhile.
  */
 public final class SqliteReader implements JournalReader {
     private static final int READERS = 2;
@@ -147,6 +148,16 @@ public final class SqliteReader implements JournalReader {
     @Override
     public CompletionStage<Optional<SessionSummary>> session(SessionName name) {
         return reads.read("reading a session", sql -> Reads.session(sql, name));
+    }
+
+    @Override
+    public CompletionStage<List<Address>> addresses(SessionName name) {
+        return reads.read("listing addresses", sql -> Reads.addresses(sql, name));
+    }
+
+    @Override
+    public CompletionStage<Optional<Address>> address(String token) {
+        return reads.read("looking an address up", sql -> Reads.address(sql, token));
     }
 
     @Override

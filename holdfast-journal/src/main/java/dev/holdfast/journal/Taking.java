@@ -18,10 +18,7 @@ final class Taking extends Write<Long> {
 
     @Override
     protected Long apply(WriteStore store) throws SQLException {
-        Head head = store.find(session);
-        if (head == null || head.admission == Head.DELETED) {
-            throw unknown(session);
-        }
+        Head head = store.known(session);
         int rows = store.sql()
                 .bind(
                         "UPDATE journal_head SET epoch = ?, node = ? WHERE sid = ? AND epoch = ?",

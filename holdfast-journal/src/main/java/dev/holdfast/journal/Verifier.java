@@ -1,5 +1,7 @@
 package dev.holdfast.journal;
 
+import dev.holdfast.Address;
+import dev.holdfast.ArrivalKind;
 import dev.holdfast.JournalException;
 import dev.holdfast.SessionName;
 import dev.holdfast.StoredEvent;
@@ -13,13 +15,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads every row of a store: SQLite's own check, the checksum of each row and body, numbers without gaps, and the sums
- * in the heads. Pages of rows are read in transactions of their own, so that a check beside an owner does not keep the
- * log from being folded; a head is read before its rows, which are never changed or deleted.
+ * Reads every row of a store: the checksum of each row and body, numbers without gaps, the sums in the heads, and
+ * SQLite's own check. Pages of rows are read in transactions of their own, so that a check beside an owner does not
+ * keep the log from being folded; a head is read before its rows, which are never changed or deleted.
  */
 final class Verifier {
     private static final int MOST_PROBLEMS = 1_000;
     private static final int PAGE = 500;
+    /** Large bodies in memory at once. */
+    private static final int BLOBS = 4;
 
     private final Statements sql;
     private final List<String> problems = new ArrayList<>();
@@ -31,8 +35,16 @@ final class Verifier {
         this.sql = sql;
     }
 
+    /** @param where the store, for messages */
+    static Verification verify(Statements sql, String where) throws SQLException {
+        return new Verifier(sql).run(where);
+    }
+
+    /** As {@link #verify(Statements, String)}, after SQLite's own check. */
     static Verification verify(Statements sql, Path directory) throws SQLException {
-        return new Verifier(sql).run(directory);
+        Verifier verifier = new Verifier(sql);
+        verifier.sqliteCheck();
+        return verifier.run(directory.toString());
     }
 
     /** The head of a session, from its two rows in one statement. */
@@ -48,11 +60,11 @@ final class Verifier {
             long ordinaryDone,
             long ordinaryDoneBytes) {}
 
-    private Verification run(Path directory) throws SQLException {
-        sqliteCheck();
+    private Verification run(String where) throws SQLException {
         strays("arrival");
         strays("journal");
         strays("journal_head");
+        strays("address");
         long sessions = 0;
         Optional<Sums> next = after("");
         while (next.isPresent()) {
@@ -62,10 +74,11 @@ final class Verifier {
             arrivals(sums);
             events(sums);
             blobs(sums);
+            addresses(sums);
             next = after(sums.name.value());
         }
         if (Database.meta(sql, "store_id").isEmpty()) {
-            report("table meta of " + directory + " has no store_id");
+            report("table meta of " + where + " has no store_id");
         }
         return new Verification(sessions, arrivals, events, blobs, problems);
     }
@@ -163,14 +176,19 @@ final class Verifier {
                 sums.lastArrival,
                 PAGE);
         long at = after;
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row = sql.page(select, Reads.AT_ONCE)) {
             while (row.next()) {
                 arrivals++;
                 gap("arrival", sums.name, at, row.getLong(2));
                 at = row.getLong(2);
                 try {
                     ArrivalRow header = ArrivalRow.read(row, sums.name.value());
-                    if (header.urgent() == 0) {
+                    ArrivalKind kind = header.kind(sums.name.value());
+                    if (kind.urgent() != (header.urgent() == 1)) {
+                        report("table arrival, session '" + sums.name + "', number " + at + ": a " + kind
+                                + " is marked as " + (kind.urgent() ? "not urgent" : "urgent"));
+                    }
+                    if (kind.counted()) {
                         ordinary[0]++;
                         ordinary[1] += header.bytes();
                     }
@@ -195,7 +213,7 @@ final class Verifier {
         }
         PreparedStatement select =
                 sql.bind("SELECT " + EventRow.SNAPSHOT_COLUMNS + " FROM snapshot WHERE sid = ?", sums.sid);
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row = sql.page(select, Reads.AT_ONCE)) {
             if (row.next()) {
                 EventRow.readSnapshot(row, sums.sid, sums.name.value());
             }
@@ -213,7 +231,7 @@ final class Verifier {
                 sums.seq,
                 PAGE);
         long at = after;
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row = sql.page(select, Reads.AT_ONCE)) {
             while (row.next()) {
                 events++;
                 gap("journal", sums.name, at, row.getLong(1));
@@ -234,13 +252,42 @@ final class Verifier {
 
     private void blobs(Sums sums) throws SQLException {
         PreparedStatement select = sql.bind("SELECT digest, bytes FROM blob WHERE sid = ?", sums.sid);
-        try (ResultSet row = select.executeQuery()) {
+        try (ResultSet row = sql.page(select, BLOBS)) {
             while (row.next()) {
                 blobs++;
                 if (!Arrays.equals(Statements.bytes(row, 1), Sha256.of(Statements.bytes(row, 2)))) {
                     report("table blob, session '" + sums.name + "': a body does not have the digest it is kept under");
                 }
             }
+        }
+    }
+
+    /** Addresses change, so they are read together with the last arrival, in one statement. */
+    private void addresses(Sums sums) throws SQLException {
+        PreparedStatement select = sql.bind(
+                "SELECT " + AddressRow.COLUMNS + ", (SELECT last_arrival FROM session s WHERE s.sid = address.sid)"
+                        + " FROM address WHERE sid = ? ORDER BY claimed_no",
+                sums.sid);
+        int claimed = 0;
+        try (ResultSet row = sql.page(select, Reads.AT_ONCE)) {
+            while (row.next()) {
+                try {
+                    AddressRow address = AddressRow.read(row);
+                    claimed += address.releasedNo().isEmpty() ? 1 : 0;
+                    if (address.releasedNo().orElse(0) > row.getLong(8)) {
+                        report("table address, session '" + sums.name + "': claim " + address.claimedNo()
+                                + " was released after arrival "
+                                + address.releasedNo().getAsLong()
+                                + ", there are only " + row.getLong(8));
+                    }
+                } catch (JournalException e) {
+                    report(String.valueOf(e.getMessage()));
+                }
+            }
+        }
+        if (claimed > Address.PER_SESSION_MAX) {
+            report("session '" + sums.name + "' has " + claimed + " addresses; at most " + Address.PER_SESSION_MAX
+                    + " may be claimed");
         }
     }
 

@@ -8,8 +8,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * The beginning of a write-ahead log, by SQLite's file format: a header of 32 bytes, then frames of 24 bytes and a page,
- * under one running checksum. SQLite takes a log whose header or first frame is wrong for an empty one, without a word.
+ * The beginning of a write-ahead log, by SQLite's file format: a header of 32 bytes, then frames of 24 bytes and a
+ * page, under one running checksum. SQLite takes a log whose header or first frame is wrong for an empty one, without
+ * a word.
  */
 final class WalFile {
     private static final int HEADER = 32;

@@ -1,5 +1,6 @@
 package dev.holdfast.journal;
 
+import dev.holdfast.JournalException;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,6 +36,8 @@ final class WriteStore {
 
     private static final int SHORT_WAIT_MS = 50;
     private static final int USUAL_WAIT_MS = 10_000;
+
+    static final String LAST_URGENT = "SELECT max(no) FROM arrival a WHERE a.sid = s.sid AND a.urgent = 1";
 
     private final Statements sql;
     private final HeadFile headFile;
@@ -104,9 +108,9 @@ final class WriteStore {
     }
 
     /**
-     * Somebody else wrote to the database, which the lock on the directory should prevent: the lock file was deleted and
-     * a second owner came, or an operator changed something by hand. The first is the end (P3); after the second the
-     * heads are read anew.
+     * Somebody else wrote to the database, which the lock on the directory should prevent: the lock file was deleted
+     * and a second owner came, or an operator changed something by hand. The first is the end (P3); after the second
+     * the heads are read anew.
      */
     private void changedElsewhere() throws SQLException {
         long found = Database.number(sql, "commit_no", directory);
@@ -131,6 +135,24 @@ final class WriteStore {
             }
         }
         return head;
+    }
+
+    /**
+     * As {@link #find}.
+     *
+     * @throws JournalException UNKNOWN_SESSION when there is no such session
+     */
+    Head known(SessionName session) throws SQLException {
+        Head head = find(session);
+        if (head == null || head.admission == Head.DELETED) {
+            throw Taking.unknown(session);
+        }
+        return head;
+    }
+
+    /** The name of the session with that number, for those who are told about it. */
+    SessionName name(long sid) throws SQLException {
+        return Reads.name(sql, sid);
     }
 
     Head create(SessionName session, SessionLimits limits) throws SQLException {
@@ -167,7 +189,8 @@ final class WriteStore {
         PreparedStatement select = sql.bind(
                 "SELECT s.sid, s.unread_limit, s.unread_bytes_limit, s.admission, s.admission_reason, s.last_arrival,"
                         + " s.ordinary, s.ordinary_bytes, s.ready_at, h.epoch, h.seq, h.batch_id, h.taken_through,"
-                        + " h.ordinary_done, h.ordinary_done_bytes, h.due_at, h.open_turn, h.phase"
+                        + " h.ordinary_done, h.ordinary_done_bytes, h.due_at, h.open_turn, h.phase,"
+                        + " coalesce((" + LAST_URGENT + "), 0)"
                         + " FROM session s JOIN journal_head h ON h.sid = s.sid WHERE s.name = ?",
                 name);
         try (ResultSet row = select.executeQuery()) {
@@ -190,8 +213,45 @@ final class WriteStore {
             head.dueAt = Statements.maybe(row, 16);
             head.openTurn = Statements.maybe(row, 17);
             head.phase = row.getString(18);
+            head.lastUrgent = row.getLong(19);
             return head;
         }
+    }
+
+    /** A part of the transaction that is kept whole or not at all. */
+    interface Part<R> {
+        R apply() throws SQLException;
+    }
+
+    /**
+     * Applies a part that changes one session, and undoes it when it throws a {@link JournalException} or gives a
+     * result that is not one to keep. The head is stale after that: find it again.
+     */
+    <R> R whole(Head head, Part<R> part, Predicate<R> keep) throws SQLException {
+        Head before = head.copy();
+        boolean changedBefore = changed;
+        Set<SessionName> arrivedBefore = Set.copyOf(arrivedAt);
+        sql.run("SAVEPOINT whole");
+        try {
+            R result = part.apply();
+            if (keep.test(result)) {
+                sql.run("RELEASE whole");
+                return result;
+            }
+            undo(before, changedBefore, arrivedBefore);
+            return result;
+        } catch (JournalException e) {
+            undo(before, changedBefore, arrivedBefore);
+            throw e;
+        }
+    }
+
+    private void undo(Head before, boolean changedBefore, Set<SessionName> arrivedBefore) throws SQLException {
+        sql.run("ROLLBACK TO whole");
+        sql.run("RELEASE whole");
+        staged.put(before.name, before);
+        changed = changedBefore;
+        arrivedAt.retainAll(arrivedBefore);
     }
 
     /** Says that the transaction has something to commit. */

@@ -2,6 +2,7 @@ package dev.holdfast.journal;
 
 import dev.holdfast.Receipt;
 import dev.holdfast.SessionLimits;
+import dev.holdfast.testkit.JournalFixture;
 import java.io.PrintStream;
 import java.nio.file.Path;
 
@@ -24,13 +25,13 @@ final class AcceptingChild {
             }
         };
         SqliteJournal journal = SqliteJournal.open(Path.of(arguments[0]), JournalOptions.standard(), step);
-        JournalFixture.now(journal.open(StoreFiles.DESK, new SessionLimits(1_000_000, 1L << 40)));
+        JournalFixture.outcome(journal.open(StoreFiles.DESK, new SessionLimits(1_000_000, 1L << 40)));
         out.println("OPEN");
         for (int i = 0; i < SENDERS; i++) {
             int sender = i;
             Thread.ofPlatform().start(() -> {
                 for (int n = 0; ; n++) {
-                    Receipt receipt = JournalFixture.now(journal.accept(StoreFiles.message(sender + "/" + n)));
+                    Receipt receipt = JournalFixture.outcome(journal.accept(StoreFiles.message(sender + "/" + n)));
                     out.println(((Receipt.Accepted) receipt).number());
                     acknowledged.incrementAndGet();
                 }

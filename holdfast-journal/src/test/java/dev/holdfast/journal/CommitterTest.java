@@ -6,6 +6,7 @@ import dev.holdfast.JournalException.Problem;
 import dev.holdfast.Receipt;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
+import dev.holdfast.testkit.JournalFixture;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -100,7 +101,7 @@ class CommitterTest {
         int each = 50;
         try (SqliteJournal journal = SqliteJournal.at(temp.resolve("data"))) {
             for (int i = 0; i < 8; i++) {
-                JournalFixture.now(journal.open(new SessionName("s" + i), SessionLimits.standard()));
+                JournalFixture.outcome(journal.open(new SessionName("s" + i), SessionLimits.standard()));
             }
             long before = journal.commits();
             assertThat(before).isEqualTo(8);
@@ -109,7 +110,7 @@ class CommitterTest {
                 SessionName session = new SessionName("s" + i % 8);
                 threads.add(Thread.ofPlatform().start(() -> {
                     for (int n = 0; n < each; n++) {
-                        JournalFixture.now(journal.accept(StoreFiles.message(session, new byte[600])));
+                        JournalFixture.outcome(journal.accept(StoreFiles.message(session, new byte[600])));
                     }
                 }));
             }
@@ -117,7 +118,7 @@ class CommitterTest {
             long commits = journal.commits() - before;
             System.out.println(senders * each + " messages from " + senders + " senders in " + commits + " commits");
             assertThat(commits).isLessThan(senders * each / 4);
-            assertThat(JournalFixture.now(journal.verify()).arrivals()).isEqualTo((long) senders * each);
+            assertThat(JournalFixture.outcome(journal.verify()).arrivals()).isEqualTo((long) senders * each);
         }
     }
 
@@ -127,7 +128,7 @@ class CommitterTest {
             StoreFiles.fill(journal, 1);
             long before = journal.commits();
             List<CompletionStage<Receipt>> stages = behindAGate(journal, 100);
-            assertThat(stages.stream().map(JournalFixture::now)).allMatch(Receipt.Accepted.class::isInstance);
+            assertThat(stages.stream().map(JournalFixture::outcome)).allMatch(Receipt.Accepted.class::isInstance);
             assertThat(journal.commits() - before).isEqualTo(1);
         }
     }
@@ -145,12 +146,12 @@ class CommitterTest {
     @Test
     void accept_onlyDuplicatesAndRefusals_needsNoCommit() {
         try (SqliteJournal journal = SqliteJournal.at(temp.resolve("data"))) {
-            JournalFixture.now(journal.open(StoreFiles.DESK, new SessionLimits(1, 1_000)));
-            JournalFixture.now(journal.accept(JournalFixture.keyed("k", "x")));
+            JournalFixture.outcome(journal.open(StoreFiles.DESK, new SessionLimits(1, 1_000)));
+            JournalFixture.outcome(journal.accept(JournalFixture.keyed("k", "x")));
             long before = journal.commits();
-            assertThat(JournalFixture.now(journal.accept(JournalFixture.keyed("k", "x"))))
+            assertThat(JournalFixture.outcome(journal.accept(JournalFixture.keyed("k", "x"))))
                     .isInstanceOf(Receipt.Duplicate.class);
-            assertThat(JournalFixture.now(journal.accept(StoreFiles.message("too many"))))
+            assertThat(JournalFixture.outcome(journal.accept(StoreFiles.message("too many"))))
                     .isInstanceOf(Receipt.Full.class);
             assertThat(journal.commits()).isEqualTo(before);
         }
@@ -168,15 +169,15 @@ class CommitterTest {
                 bad.add(journal.submit(new Poison(i % 2 == 0)));
             }
             gate.open.countDown();
-            bad.forEach(stage -> JournalFixture.assertProblem(Problem.FAILED, stage));
+            bad.forEach(stage -> JournalFixture.assertFails(Problem.FAILED, stage));
             for (int i = 0; i < 5; i++) {
-                assertThat(JournalFixture.now(good.get(i)))
+                assertThat(JournalFixture.outcome(good.get(i)))
                         .isInstanceOfSatisfying(
                                 Receipt.Accepted.class,
                                 receipt -> assertThat(receipt.number()).isPositive());
             }
             assertThat(StoreFiles.numbers(journal)).containsExactly(1L, 2L, 3L, 4L, 5L, 6L);
-            assertThat(JournalFixture.now(journal.verify()).problems()).isEmpty();
+            assertThat(JournalFixture.outcome(journal.verify()).problems()).isEmpty();
         }
     }
 
@@ -192,11 +193,12 @@ class CommitterTest {
             }
             CompletionStage<dev.holdfast.Claim> claim = journal.claim(StoreFiles.DESK, JournalFixture.NODE);
             gate.open.countDown();
-            List<Receipt> receipts = stages.stream().map(JournalFixture::now).toList();
+            List<Receipt> receipts =
+                    stages.stream().map(JournalFixture::outcome).toList();
             assertThat(receipts.stream().filter(Receipt.Refused.class::isInstance))
                     .hasSize(20)
                     .allMatch(receipt -> ((Receipt.Refused) receipt).reason().contains("waiting for the disk"));
-            assertThat(JournalFixture.now(claim).epoch()).isEqualTo(1);
+            assertThat(JournalFixture.outcome(claim).epoch()).isEqualTo(1);
         }
     }
 
@@ -205,9 +207,9 @@ class CommitterTest {
         JournalOptions options = JournalOptions.standard().withBodyBytes(100);
         try (SqliteJournal journal = SqliteJournal.at(temp.resolve("data"), options)) {
             StoreFiles.fill(journal, 1);
-            assertThat(JournalFixture.now(journal.accept(StoreFiles.message(StoreFiles.DESK, new byte[100]))))
+            assertThat(JournalFixture.outcome(journal.accept(StoreFiles.message(StoreFiles.DESK, new byte[100]))))
                     .isInstanceOf(Receipt.Accepted.class);
-            assertThat(JournalFixture.now(journal.accept(StoreFiles.message(StoreFiles.DESK, new byte[101]))))
+            assertThat(JournalFixture.outcome(journal.accept(StoreFiles.message(StoreFiles.DESK, new byte[101]))))
                     .isEqualTo(new Receipt.Refused("the message has 101 bytes; at most 100 are taken in one message"));
         }
     }
@@ -219,7 +221,7 @@ class CommitterTest {
             StoreFiles.fill(journal, 1);
             List<CompletionStage<Receipt>> stages = behindAGate(journal, 20);
             for (int i = 0; i < 20; i++) {
-                assertThat(((Receipt.Accepted) JournalFixture.now(stages.get(i))).number())
+                assertThat(((Receipt.Accepted) JournalFixture.outcome(stages.get(i))).number())
                         .isEqualTo(i + 2);
             }
         }
@@ -250,10 +252,10 @@ class CommitterTest {
             SqliteJournal journal = SqliteJournal.open(directory, JournalOptions.standard(), failing);
             StoreFiles.fill(journal, 5);
             failing.armed.set(point);
-            JournalFixture.assertProblem(Problem.FAILED, journal.accept(StoreFiles.message("lost or not")));
-            JournalFixture.assertProblem(Problem.STOPPED, journal.accept(StoreFiles.message("late")));
-            JournalFixture.assertProblem(Problem.STOPPED, journal.session(StoreFiles.DESK));
-            JournalFixture.assertProblem(Problem.STOPPED, journal.claim(StoreFiles.DESK, JournalFixture.NODE));
+            JournalFixture.assertFails(Problem.FAILED, journal.accept(StoreFiles.message("lost or not")));
+            JournalFixture.assertFails(Problem.STOPPED, journal.accept(StoreFiles.message("late")));
+            JournalFixture.assertFails(Problem.STOPPED, journal.session(StoreFiles.DESK));
+            JournalFixture.assertFails(Problem.STOPPED, journal.claim(StoreFiles.DESK, JournalFixture.NODE));
             assertThat(journal.accept(StoreFiles.message("late")))
                     .isInstanceOfSatisfying(
                             java.util.concurrent.CompletableFuture.class,
@@ -261,7 +263,7 @@ class CommitterTest {
             journal.close();
             try (SqliteJournal reopened = SqliteJournal.at(directory)) {
                 assertThat(StoreFiles.numbers(reopened)).hasSizeBetween(5, 6);
-                assertThat(JournalFixture.now(reopened.verify()).problems()).isEmpty();
+                assertThat(JournalFixture.outcome(reopened.verify()).problems()).isEmpty();
             }
         }
     }
@@ -273,8 +275,8 @@ class CommitterTest {
         try (SqliteJournal journal = SqliteJournal.open(temp.resolve("data"), JournalOptions.standard(), failing)) {
             StoreFiles.fill(journal, 2);
             failing.armed.set(Step.Point.BEFORE_COMMIT);
-            JournalFixture.assertProblem(Problem.FULL_DISK, journal.accept(JournalFixture.keyed("k", "no room")));
-            assertThat(JournalFixture.now(journal.accept(JournalFixture.keyed("k", "no room"))))
+            JournalFixture.assertFails(Problem.FULL_DISK, journal.accept(JournalFixture.keyed("k", "no room")));
+            assertThat(JournalFixture.outcome(journal.accept(JournalFixture.keyed("k", "no room"))))
                     .isInstanceOfSatisfying(
                             Receipt.Accepted.class,
                             receipt -> assertThat(receipt.number()).isEqualTo(3));
@@ -300,14 +302,14 @@ class CommitterTest {
                 fillUp(journal, acknowledged);
                 assertThat(acknowledged).hasSizeGreaterThan(10);
                 StoreFiles.delete(ballast);
-                assertThat(JournalFixture.now(journal.accept(StoreFiles.message("room again"))))
+                assertThat(JournalFixture.outcome(journal.accept(StoreFiles.message("room again"))))
                         .isInstanceOfSatisfying(Receipt.Accepted.class, receipt -> acknowledged.add(receipt.number()));
                 fillUp(journal, acknowledged);
                 assertThat(StoreFiles.numbers(journal)).isEqualTo(acknowledged);
             }
             try (SqliteReader reader = SqliteJournal.readOnly(mount.resolve("data"))) {
                 assertThat(StoreFiles.numbers(reader)).isEqualTo(acknowledged);
-                assertThat(JournalFixture.now(reader.verify()).problems()).isEmpty();
+                assertThat(JournalFixture.outcome(reader.verify()).problems()).isEmpty();
             }
         } finally {
             StoreFiles.run("umount", mount.toString());
@@ -317,10 +319,10 @@ class CommitterTest {
     private static void fillUp(SqliteJournal journal, List<Long> acknowledged) {
         CompletionStage<Receipt> stage = journal.accept(StoreFiles.message(StoreFiles.DESK, new byte[40_000]));
         while (!failed(stage)) {
-            acknowledged.add(((Receipt.Accepted) JournalFixture.now(stage)).number());
+            acknowledged.add(((Receipt.Accepted) JournalFixture.outcome(stage)).number());
             stage = journal.accept(StoreFiles.message(StoreFiles.DESK, new byte[40_000]));
         }
-        JournalFixture.assertProblem(Problem.FULL_DISK, stage);
+        JournalFixture.assertFails(Problem.FULL_DISK, stage);
     }
 
     private static boolean failed(CompletionStage<?> stage) {

@@ -4,20 +4,26 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.AddressTerms;
 import dev.holdfast.Claim;
 import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
 import dev.holdfast.JournalReader.Selection;
+import dev.holdfast.Receipt;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
+import dev.holdfast.testkit.BatchDraft;
+import dev.holdfast.testkit.JournalFixture;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
@@ -25,6 +31,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.sqlite.SQLiteConfig;
 
 /** What SQLite does not notice by itself: a shortened or garbled log, a moved database, a flipped bit (LV-09). */
 class DamageTest {
@@ -213,7 +220,7 @@ class DamageTest {
         StoreFiles.write(DataDirectory.head(killed), new byte[8]);
         try (SqliteJournal journal = SqliteJournal.at(killed)) {
             assertThat(StoreFiles.numbers(journal)).hasSize(MESSAGES - 1);
-            assertThat(JournalFixture.now(journal.verify()).problems()).isEmpty();
+            assertThat(JournalFixture.outcome(journal.verify()).problems()).isEmpty();
         }
     }
 
@@ -251,14 +258,15 @@ class DamageTest {
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             StoreFiles.fill(journal, 5);
             byte[] large = "large body ".repeat(10_000).getBytes(UTF_8);
-            JournalFixture.now(journal.accept(StoreFiles.message(StoreFiles.DESK, large)));
+            JournalFixture.outcome(journal.accept(StoreFiles.message(StoreFiles.DESK, large)));
             SessionName other = new SessionName("other");
-            JournalFixture.now(journal.open(other, SessionLimits.standard()));
-            JournalFixture.now(journal.accept(StoreFiles.message(other, "unharmed".getBytes(UTF_8))));
-            Claim claim = JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE));
-            JournalFixture.append(claim, Draft.after(0, "first", "second"));
-            JournalFixture.append(claim, Draft.after(2, "third").snapshot("state three"));
-            JournalFixture.append(claim, Draft.after(3, "fourth"));
+            JournalFixture.outcome(journal.open(other, SessionLimits.standard()));
+            JournalFixture.outcome(journal.accept(StoreFiles.message(other, "unharmed".getBytes(UTF_8))));
+            Claim claim = JournalFixture.outcome(journal.claim(StoreFiles.DESK, JournalFixture.NODE));
+            StoreFiles.append(claim, BatchDraft.after(0, "first", "second"));
+            StoreFiles.append(claim, BatchDraft.after(2, "third").snapshot("state three"));
+            StoreFiles.append(claim, BatchDraft.after(3, "fourth"));
+            JournalFixture.outcome(journal.claimAddress(StoreFiles.DESK, "hook", AddressTerms.open()));
         }
         return directory;
     }
@@ -275,12 +283,12 @@ class DamageTest {
                     "table arrival",
                     "session 'order-desk'",
                     "number 3");
-            assertThat(JournalFixture.now(journal.arrivals(StoreFiles.DESK, 0, 10, Selection.HEADERS)))
+            assertThat(JournalFixture.outcome(journal.arrivals(StoreFiles.DESK, 0, 10, Selection.HEADERS)))
                     .as("headers do not depend on the body")
                     .hasSize(6);
-            assertThat(JournalFixture.now(journal.arrivals(new SessionName("other"), 0, 10, Selection.WITH_BODIES)))
+            assertThat(JournalFixture.outcome(journal.arrivals(new SessionName("other"), 0, 10, Selection.WITH_BODIES)))
                     .hasSize(1);
-            assertThat(JournalFixture.now(journal.verify()).problems())
+            assertThat(JournalFixture.outcome(journal.verify()).problems())
                     .singleElement()
                     .asString()
                     .contains("number 3");
@@ -294,7 +302,7 @@ class DamageTest {
         StoreFiles.flip(DataDirectory.database(directory), "large body large body");
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             assertProblem(Problem.DAMAGED, () -> StoreFiles.numbers(journal), "number 6");
-            assertThat(JournalFixture.now(journal.verify()).problems())
+            assertThat(JournalFixture.outcome(journal.verify()).problems())
                     .hasSize(2)
                     .anyMatch(problem -> problem.contains("table blob"));
         }
@@ -308,14 +316,14 @@ class DamageTest {
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             assertProblem(
                     Problem.DAMAGED,
-                    () -> JournalFixture.now(journal.events(StoreFiles.DESK, 0, 10)),
+                    () -> JournalFixture.outcome(journal.events(StoreFiles.DESK, 0, 10)),
                     "table journal",
                     "number 4");
             assertProblem(
                     Problem.DAMAGED,
-                    () -> JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
+                    () -> JournalFixture.outcome(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
                     "number 4");
-            assertThat(JournalFixture.now(journal.events(StoreFiles.DESK, 0, 3)))
+            assertThat(JournalFixture.outcome(journal.events(StoreFiles.DESK, 0, 3)))
                     .hasSize(3);
         }
     }
@@ -326,11 +334,11 @@ class DamageTest {
         Path directory = closed();
         StoreFiles.flip(DataDirectory.database(directory), "state three");
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
-            Claim.Recovered recovered = JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE))
+            Claim.Recovered recovered = JournalFixture.outcome(journal.claim(StoreFiles.DESK, JournalFixture.NODE))
                     .recovered();
             assertThat(recovered.snapshot()).isEmpty();
             assertThat(recovered.tail()).hasSize(4);
-            assertThat(JournalFixture.now(journal.verify()).problems())
+            assertThat(JournalFixture.outcome(journal.verify()).problems())
                     .singleElement()
                     .asString()
                     .contains("table snapshot");
@@ -339,8 +347,62 @@ class DamageTest {
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             assertProblem(
                     Problem.DAMAGED,
-                    () -> JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
+                    () -> JournalFixture.outcome(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
                     "number 1");
+        }
+    }
+
+    @Test
+    @Tag("LV-09")
+    void address_thatIsNotWhatWasWritten_isNamedAndNothingIsAcceptedThroughIt() {
+        Path directory = closed();
+        StoreFiles.sql(directory, "UPDATE address SET accepts = accepts - 2");
+        try (SqliteJournal journal = SqliteJournal.at(directory)) {
+            assertProblem(
+                    Problem.DAMAGED,
+                    () -> JournalFixture.outcome(
+                            journal.accept(JournalFixture.through("hook", JournalFixture.message("x")))),
+                    "table address");
+            assertProblem(
+                    Problem.DAMAGED,
+                    () -> JournalFixture.outcome(journal.acceptAll(List.of(
+                            JournalFixture.message("undone"),
+                            JournalFixture.through("hook", JournalFixture.message("x"))))),
+                    "table address");
+            assertProblem(
+                    Problem.DAMAGED, () -> JournalFixture.outcome(journal.addresses(StoreFiles.DESK)), "table address");
+            assertProblem(
+                    Problem.DAMAGED, () -> JournalFixture.outcome(journal.image(StoreFiles.DESK)), "table address");
+            assertThat(StoreFiles.numbers(journal)).hasSize(6);
+            assertThat(JournalFixture.outcome(journal.accept(JournalFixture.message("unharmed"))))
+                    .isInstanceOf(Receipt.Accepted.class);
+            assertThat(JournalFixture.outcome(journal.verify()).problems())
+                    .singleElement()
+                    .asString()
+                    .contains("table address");
+        }
+    }
+
+    @Test
+    @Tag("LV-09")
+    void verify_ofAddressesThatCannotBe_namesThem() throws SQLException {
+        Path directory = closed();
+        try (Statements sql = new Statements(
+                new SQLiteConfig().createConnection("jdbc:sqlite:" + DataDirectory.database(directory)))) {
+            new AddressRow("late", 1, 2, 2, false, OptionalLong.of(99)).put(sql);
+            for (int i = 0; i < 256; i++) {
+                new AddressRow("many " + i, 1, 3 + i, 2, false, OptionalLong.empty()).put(sql);
+            }
+            new AddressRow("stray", 99, 1, 2, false, OptionalLong.empty()).put(sql);
+        }
+        StoreFiles.sql(directory, "UPDATE session SET ordinary = ordinary + 1 WHERE name = 'other'");
+        try (SqliteJournal journal = SqliteJournal.at(directory)) {
+            assertThat(JournalFixture.outcome(journal.verify()).problems())
+                    .hasSize(4)
+                    .anyMatch(problem -> problem.contains("released after arrival 99"))
+                    .anyMatch(problem -> problem.contains("257 addresses"))
+                    .anyMatch(problem -> problem.contains("table address: 1 rows belong to no session"))
+                    .anyMatch(problem -> problem.contains("its head counts 2"));
         }
     }
 
@@ -353,15 +415,15 @@ class DamageTest {
             assertProblem(Problem.DAMAGED, () -> StoreFiles.numbers(journal), "table arrival", "number 2");
             assertProblem(
                     Problem.DAMAGED,
-                    () -> JournalFixture.now(journal.events(StoreFiles.DESK, 0, 10)),
+                    () -> JournalFixture.outcome(journal.events(StoreFiles.DESK, 0, 10)),
                     "table journal",
                     "number 4",
                     "missing");
             assertProblem(
                     Problem.DAMAGED,
-                    () -> JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
+                    () -> JournalFixture.outcome(journal.claim(StoreFiles.DESK, JournalFixture.NODE)),
                     "number 4");
-            assertThat(JournalFixture.now(journal.verify()).problems())
+            assertThat(JournalFixture.outcome(journal.verify()).problems())
                     .anyMatch(problem -> problem.contains("numbers 2 to 2 are missing"))
                     .anyMatch(problem -> problem.contains("numbers 4 to 4 are missing"))
                     .anyMatch(problem -> problem.contains("its head counts 6"));
@@ -372,7 +434,7 @@ class DamageTest {
     void verify_ofASoundStore_countsWhatItRead() {
         Path directory = closed();
         try (SqliteReader reader = SqliteJournal.readOnly(directory)) {
-            Verification found = JournalFixture.now(reader.verify());
+            Verification found = JournalFixture.outcome(reader.verify());
             assertThat(found.problems()).isEmpty();
             assertThat(found.sessions()).isEqualTo(2);
             assertThat(found.arrivals()).isEqualTo(7);
@@ -398,7 +460,7 @@ class DamageTest {
         Path directory = closed();
         StoreFiles.flip(DataDirectory.database(directory), "message 1");
         try (SqliteReader reader = SqliteJournal.readOnly(directory)) {
-            assertThat(JournalFixture.now(reader.sessions(Optional.empty(), 10)))
+            assertThat(JournalFixture.outcome(reader.sessions(Optional.empty(), 10)))
                     .hasSize(2);
         }
     }

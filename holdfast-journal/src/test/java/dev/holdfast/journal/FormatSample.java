@@ -2,11 +2,14 @@ package dev.holdfast.journal;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.holdfast.AddressTerms;
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.Batch;
 import dev.holdfast.Claim;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
+import dev.holdfast.testkit.BatchDraft;
+import dev.holdfast.testkit.JournalFixture;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.FileSystem;
@@ -14,6 +17,7 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -44,20 +48,27 @@ final class FormatSample {
 
     private static void fill(SqliteJournal journal) {
         StoreFiles.fill(journal, 2);
-        JournalFixture.now(journal.accept(JournalFixture.keyed("web-1", "with a key")));
+        JournalFixture.outcome(journal.accept(JournalFixture.keyed("web-1", "with a key")));
         byte[] large = "large ".repeat(12_000).getBytes(UTF_8);
-        JournalFixture.now(journal.accept(StoreFiles.message(StoreFiles.DESK, large)));
-        Claim claim = JournalFixture.now(journal.claim(StoreFiles.DESK, JournalFixture.NODE));
-        JournalFixture.append(
-                claim, Draft.after(0, "one", "two").taken(1, 1, 9).turn(7).snapshot("state two"));
-        JournalFixture.now(journal.accept(JournalFixture.urgent(ArrivalKind.CANCEL)));
-        JournalFixture.append(
-                claim, Draft.after(2, "three").taken(1, 1, 9).turn(7).due(Instant.parse("2026-03-01T13:00:00Z")));
-        JournalFixture.now(journal.open(CLOSED, SessionLimits.standard()));
-        Claim closed = JournalFixture.now(journal.claim(CLOSED, JournalFixture.NODE));
-        JournalFixture.append(
+        JournalFixture.outcome(journal.accept(StoreFiles.message(StoreFiles.DESK, large)));
+        Claim claim = JournalFixture.outcome(journal.claim(StoreFiles.DESK, JournalFixture.NODE));
+        StoreFiles.append(
+                claim, BatchDraft.after(0, "one", "two").taken(1, 1, 9).turn(7).snapshot("state two"));
+        JournalFixture.outcome(journal.accept(JournalFixture.urgent(ArrivalKind.CANCEL)));
+        StoreFiles.append(
+                claim, BatchDraft.after(2, "three").taken(1, 1, 9).turn(7).due(Instant.parse("2026-03-01T13:00:00Z")));
+        for (String token : List.of("hook", "gone")) {
+            JournalFixture.outcome(journal.claimAddress(StoreFiles.DESK, token, AddressTerms.open()));
+        }
+        JournalFixture.outcome(journal.claimAddress(StoreFiles.DESK, "call", AddressTerms.toolRun()));
+        JournalFixture.outcome(journal.releaseAddresses(StoreFiles.DESK, List.of("gone")));
+        JournalFixture.outcome(
+                journal.accept(JournalFixture.through("hook", JournalFixture.urgent(ArrivalKind.REPLACE))));
+        JournalFixture.outcome(journal.open(CLOSED, SessionLimits.standard()));
+        Claim closed = JournalFixture.outcome(journal.claim(CLOSED, JournalFixture.NODE));
+        StoreFiles.append(
                 closed,
-                Draft.after(0, "closed")
+                BatchDraft.after(0, "closed")
                         .admitting(false, "over")
                         .summary(new Batch.Summary("CLOSED", "over", Optional.empty(), OptionalLong.of(5), "bye")));
     }

@@ -3,6 +3,7 @@ package dev.holdfast.journal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.JournalReader.Selection;
+import dev.holdfast.testkit.JournalFixture;
 import java.nio.file.Path;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -54,13 +55,35 @@ class QueryPlanTest {
     }
 
     @Test
+    @Tag("IN-13")
+    void lastUrgentArrival_isTheEndOfItsIndex() throws SQLException {
+        assertThat(plan("SELECT (" + WriteStore.LAST_URGENT + ") FROM session s WHERE s.sid = 1"))
+                .contains("SEARCH a USING COVERING INDEX arrival_urgent")
+                .doesNotContain("SCAN a");
+    }
+
+    @Test
+    @Tag("IN-08")
+    void addresses_useTheirIndexes() throws SQLException {
+        assertThat(plan(AddressRow.BY_TOKEN)).startsWith("SEARCH address USING INDEX");
+        assertThat(plan(AddressRow.CLAIMED))
+                .contains("USING INDEX address_claimed")
+                .doesNotContain("TEMP B-TREE");
+        assertThat(plan(AddressRow.OF_SESSION))
+                .contains("USING INDEX address_order")
+                .doesNotContain("TEMP B-TREE");
+        assertThat(plan(AddressRow.LAST_CLAIM)).contains("SEARCH address USING COVERING INDEX address_order");
+        assertThat(plan(AddressClaiming.COUNT)).contains("SEARCH address USING INDEX address_claimed");
+    }
+
+    @Test
     void ready_readsNoTableAsAWhole() throws SQLException {
         assertThat(plan(Reads.READY))
                 .contains("INDEX session_ready", "INDEX head_due", "INDEX head_turn")
                 .doesNotContainPattern("SCAN (session|journal_head)\\n");
         try (SqliteJournal journal = SqliteJournal.at(temp.resolve("data"))) {
-            assertThat(JournalFixture.now(journal.ready(Instant.EPOCH, 1))).isEmpty();
-            assertThat(JournalFixture.now(journal.sessions(Optional.empty(), 1)))
+            assertThat(JournalFixture.outcome(journal.ready(Instant.EPOCH, 1))).isEmpty();
+            assertThat(JournalFixture.outcome(journal.sessions(Optional.empty(), 1)))
                     .isEmpty();
         }
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
+import dev.holdfast.testkit.JournalFixture;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -86,8 +87,8 @@ class SqliteFilesTest {
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             StoreFiles.fill(journal, 1);
             StoreFiles.besideOwner(directory, "UPDATE meta SET value = CAST('77' AS BLOB) WHERE name = 'commit_no'");
-            JournalFixture.assertProblem(Problem.FAILED, journal.accept(StoreFiles.message("x")));
-            JournalFixture.assertProblem(Problem.STOPPED, journal.accept(StoreFiles.message("x")));
+            JournalFixture.assertFails(Problem.FAILED, journal.accept(StoreFiles.message("x")));
+            JournalFixture.assertFails(Problem.STOPPED, journal.accept(StoreFiles.message("x")));
         }
     }
 
@@ -97,7 +98,7 @@ class SqliteFilesTest {
         try (SqliteJournal journal = SqliteJournal.at(directory)) {
             StoreFiles.fill(journal, 1);
             StoreFiles.besideOwner(directory, "UPDATE session SET unread_limit = 1");
-            assertThat(JournalFixture.now(journal.accept(StoreFiles.message("x"))))
+            assertThat(JournalFixture.outcome(journal.accept(StoreFiles.message("x"))))
                     .isEqualTo(new dev.holdfast.Receipt.Full(1, 1, "messages"));
         }
     }

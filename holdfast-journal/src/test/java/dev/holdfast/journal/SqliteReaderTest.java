@@ -3,9 +3,12 @@ package dev.holdfast.journal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.Address;
+import dev.holdfast.AddressTerms;
 import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
 import dev.holdfast.SessionSummary;
+import dev.holdfast.testkit.JournalFixture;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -25,15 +28,21 @@ class SqliteReaderTest {
         try (SqliteJournal journal = SqliteJournal.at(directory);
                 SqliteReader reader = SqliteJournal.readOnly(directory)) {
             assertThat(reader.storeId()).isEqualTo(journal.storeId());
-            assertThat(JournalFixture.now(reader.sessions(Optional.empty(), 10)))
+            assertThat(JournalFixture.outcome(reader.sessions(Optional.empty(), 10)))
                     .isEmpty();
             StoreFiles.fill(journal, 3);
             assertThat(StoreFiles.numbers(reader)).containsExactly(1L, 2L, 3L);
-            JournalFixture.now(journal.accept(StoreFiles.message("another")));
+            JournalFixture.outcome(journal.accept(StoreFiles.message("another")));
             assertThat(StoreFiles.numbers(reader)).hasSize(4);
-            assertThat(JournalFixture.now(reader.session(StoreFiles.DESK)).map(SessionSummary::unread))
+            assertThat(JournalFixture.outcome(reader.session(StoreFiles.DESK)).map(SessionSummary::unread))
                     .hasValue(4L);
-            assertThat(JournalFixture.now(reader.verify()).problems()).isEmpty();
+            JournalFixture.outcome(journal.claimAddress(StoreFiles.DESK, "hook", AddressTerms.open()));
+            assertThat(JournalFixture.outcome(reader.addresses(StoreFiles.DESK)))
+                    .extracting(Address::token)
+                    .containsExactly("hook");
+            assertThat(JournalFixture.outcome(reader.address("hook")).map(Address::session))
+                    .hasValue(StoreFiles.DESK);
+            assertThat(JournalFixture.outcome(reader.verify()).problems()).isEmpty();
         }
     }
 
@@ -105,6 +114,6 @@ class SqliteReaderTest {
         SqliteJournal.at(directory).close();
         SqliteReader reader = SqliteJournal.readOnly(directory);
         reader.close();
-        JournalFixture.assertProblem(Problem.STOPPED, reader.session(StoreFiles.DESK));
+        JournalFixture.assertFails(Problem.STOPPED, reader.session(StoreFiles.DESK));
     }
 }

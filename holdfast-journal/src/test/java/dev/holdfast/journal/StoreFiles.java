@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Arrival;
 import dev.holdfast.ArrivalKind;
+import dev.holdfast.Claim;
 import dev.holdfast.Delivery;
 import dev.holdfast.Journal;
 import dev.holdfast.JournalReader;
@@ -13,6 +14,8 @@ import dev.holdfast.MessageId;
 import dev.holdfast.Receipt;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
+import dev.holdfast.testkit.BatchDraft;
+import dev.holdfast.testkit.JournalFixture;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -39,10 +42,10 @@ final class StoreFiles {
 
     /** Opens the session and accepts {@code count} messages, each in a commit of its own. */
     static List<Receipt> fill(Journal journal, int count) {
-        JournalFixture.now(journal.open(DESK, SessionLimits.standard()));
+        JournalFixture.outcome(journal.open(DESK, SessionLimits.standard()));
         List<Receipt> receipts = new ArrayList<>();
         for (int i = 1; i <= count; i++) {
-            receipts.add(JournalFixture.now(journal.accept(message("message " + i))));
+            receipts.add(JournalFixture.outcome(journal.accept(message("message " + i))));
         }
         return receipts;
     }
@@ -56,12 +59,16 @@ final class StoreFiles {
         return new Delivery(session, id, ArrivalKind.MESSAGE, Optional.empty(), new byte[32], new byte[] {1}, body);
     }
 
+    static Claim.Appended append(Claim claim, BatchDraft draft) {
+        return JournalFixture.outcome(claim.append(draft.batch()));
+    }
+
     static List<Long> numbers(JournalReader reader) {
         List<Long> numbers = new ArrayList<>();
-        List<Arrival> page = JournalFixture.now(reader.arrivals(DESK, 0, 10_000, Selection.WITH_BODIES));
+        List<Arrival> page = JournalFixture.outcome(reader.arrivals(DESK, 0, 10_000, Selection.WITH_BODIES));
         while (!page.isEmpty()) {
             page.forEach(arrival -> numbers.add(arrival.number()));
-            page = JournalFixture.now(reader.arrivals(DESK, numbers.getLast(), 10_000, Selection.WITH_BODIES));
+            page = JournalFixture.outcome(reader.arrivals(DESK, numbers.getLast(), 10_000, Selection.WITH_BODIES));
         }
         return numbers;
     }

@@ -1,6 +1,7 @@
 package dev.holdfast.runtime;
 
 import dev.holdfast.Attachment;
+import dev.holdfast.DeliveryId;
 import dev.holdfast.Harness;
 import dev.holdfast.KnowledgeQuestion;
 import dev.holdfast.Launch;
@@ -51,12 +52,23 @@ final class EffectRunner {
     private final Map<String, ToolAnswer> answers = new HashMap<>();
     private final Map<String, AtomicBoolean> cancels = new HashMap<>();
     private Optional<Attachment> attachment = Optional.empty();
+    /** The incarnation that the attachment is for. */
+    private long attached;
 
     /** Where results go: the owner's serial inbox. */
     interface Outlet {
         void offer(Input input);
 
         void text(String fragment);
+
+        /** The words of an internal request (MB-16). */
+        String internal(DeliveryId id);
+
+        /** What the session's boundary says of a message (MB-10). */
+        boolean rejects(String text);
+
+        /** Whether this host may still act for the session (P3). */
+        boolean holds();
 
         /** Runs a step on the owner, after what is being done now. */
         void later(Runnable step);
@@ -117,6 +129,13 @@ final class EffectRunner {
     }
 
     private void start(Effect effect) {
+        if (!outlet.holds() && !(effect instanceof Effect.StopAgent)) {
+            LOG.warn(
+                    "session {}: {} is not begun, the ownership is lost",
+                    session,
+                    effect.key().kind());
+            return; // the next append says so, and everything ends
+        }
         switch (effect) {
             case Effect.HoldSlot e ->
                 slots.request(
@@ -129,7 +148,18 @@ final class EffectRunner {
             case Effect.Interrupt e -> attachment.ifPresent(a -> a.interrupt(e.turn()));
             case Effect.RunCall e -> call(e);
             case Effect.AnswerCall e -> answer(e);
-            case Effect.StopAgent e -> attachment.ifPresent(a -> a.stop(e.mode()));
+            case Effect.StopAgent e -> stop(e);
+            case Effect.Judge e -> judge(e);
+        }
+    }
+
+    /** Ends the process; one that was to be stopped before anything was begun has ended. */
+    private void stop(Effect.StopAgent e) {
+        if (attachment.isPresent() && attached == e.key().incarnation()) {
+            attachment.get().stop(e.mode());
+        } else {
+            outlet.offer(new Input.Reported(
+                    e.key().epoch(), e.key().incarnation(), new Report.Ended("stopped before it was begun", "", "")));
         }
     }
 
@@ -144,6 +174,7 @@ final class EffectRunner {
             case Effect.Interrupt ignored -> {} // answered, or over
             case Effect.AnswerCall ignored -> {} // given
             case Effect.StopAgent ignored -> {} // ended
+            case Effect.Judge ignored -> {} // judged, or its incarnation is over
         }
     }
 
@@ -159,9 +190,10 @@ final class EffectRunner {
         long epoch = e.key().epoch();
         long incarnation = e.key().incarnation();
         var launch = new Launch(store, session, epoch, incarnation, home, specs);
-        var attached = harness.attach(launch, report -> outlet.later(() -> take(epoch, incarnation, report)));
-        attachment = Optional.of(attached);
-        attached.know(new KnowledgeQuestion(e.nativeSession(), e.marks(), e.open()));
+        var begun = harness.attach(launch, report -> outlet.later(() -> take(epoch, incarnation, report)));
+        attachment = Optional.of(begun);
+        attached = incarnation;
+        begun.know(new KnowledgeQuestion(e.nativeSession(), e.marks(), e.open()));
     }
 
     private void take(long epoch, long incarnation, Report report) {
@@ -196,15 +228,25 @@ final class EffectRunner {
         then(
                 "read the messages of turn " + e.turn(),
                 e,
-                transcript.line(session, e.turn(), e.told(), e.retellFrom()),
+                transcript.line(session, e.turn(), e.told(), e.retellFrom(), outlet::internal),
                 line -> attachment.ifPresent(a -> a.tell(line)));
+    }
+
+    /** Asks the session's boundary whether the next message is for this process (MB-10). */
+    private void judge(Effect.Judge e) {
+        then(
+                "read message " + e.number(),
+                e,
+                transcript.text(session, e.number()),
+                text -> outlet.offer(
+                        new Input.Judged(e.key().epoch(), e.key().incarnation(), e.number(), outlet.rejects(text))));
     }
 
     private <T> void then(String what, Effect effect, CompletionStage<T> stage, Consumer<T> step) {
         stage.whenComplete((value, failure) -> outlet.later(() -> {
             if (failure != null) {
                 outlet.failed("could not " + what, failure);
-            } else if (stillWanted(effect)) {
+            } else if (stillWanted(effect) && outlet.holds()) { // the ownership may have run out while it was read
                 step.accept(value);
             }
         }));

@@ -62,6 +62,13 @@ public final class EventCodec {
         }
     }
 
+    /** As {@link #decode(StoredEvent)}, of what readers are given. */
+    Event decode(SessionEvent event) {
+        var body = event.body().getBytes(StandardCharsets.UTF_8);
+        return decode(new StoredEvent(
+                event.seq(), 0, event.at(), new EventRecord(event.type(), event.version(), event.turn(), body)));
+    }
+
     SnapshotRecord snapshot(long seq, Durable state) {
         return new SnapshotRecord(seq, VERSION, JSON.writeValueAsBytes(state));
     }

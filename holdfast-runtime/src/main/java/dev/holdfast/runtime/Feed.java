@@ -28,6 +28,7 @@ final class Feed {
     private final JournalReader journal;
     private final Surroundings surroundings;
     private final List<Subscriber> subscribers = new CopyOnWriteArrayList<>();
+    private volatile boolean stopped;
 
     Feed(SessionName session, JournalReader journal, Surroundings surroundings) {
         this.session = session;
@@ -40,6 +41,16 @@ final class Feed {
         subscribers.add(subscriber);
         subscriber.signal();
         return subscriber;
+    }
+
+    /** Nobody is told anything any more. */
+    void stop() {
+        stopped = true;
+        subscribers.clear();
+    }
+
+    boolean isFollowed() {
+        return !subscribers.isEmpty();
     }
 
     void committed() {
@@ -93,7 +104,9 @@ final class Feed {
             }
             journal.events(session, after, PAGE)
                     .whenComplete((page, failure) -> surroundings.executor().execute(() -> {
-                        if (failure != null) {
+                        if (closed || stopped) {
+                            rest();
+                        } else if (failure != null) {
                             LOG.warn("events of session {} cannot be read after {}", session, after, failure);
                             rest();
                             surroundings.at(surroundings.now().plus(RETRY), this::signal);

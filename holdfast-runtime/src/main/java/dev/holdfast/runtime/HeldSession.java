@@ -1,549 +1,477 @@
 package dev.holdfast.runtime;
 
-import dev.holdfast.Agent;
-import dev.holdfast.AgentUnavailable;
+import dev.holdfast.Addresses;
 import dev.holdfast.ArrivalKind;
-import dev.holdfast.Author;
-import dev.holdfast.Claim;
-import dev.holdfast.Delivery;
+import dev.holdfast.DeliveryId;
+import dev.holdfast.Drained;
 import dev.holdfast.EventListener;
-import dev.holdfast.Harness;
 import dev.holdfast.HoldfastException;
-import dev.holdfast.Message;
+import dev.holdfast.Outcome;
+import dev.holdfast.Payload;
 import dev.holdfast.Receipt;
-import dev.holdfast.Reply;
-import dev.holdfast.Session;
+import dev.holdfast.Received;
 import dev.holdfast.SessionName;
 import dev.holdfast.SessionStatus;
-import dev.holdfast.SteerAnswer;
-import dev.holdfast.StoredEvent;
+import dev.holdfast.SessionSummary;
 import dev.holdfast.Subscription;
-import dev.holdfast.Tool;
-import dev.holdfast.Usage;
+import dev.holdfast.core.Core;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Event;
 import dev.holdfast.core.Input;
-import dev.holdfast.core.Live;
 import dev.holdfast.core.Phase;
+import dev.holdfast.core.Settings.Taker;
+import dev.holdfast.core.Taken;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.function.Consumer;
 
 /**
- * A session of this host: wakes its owner when there is something to do, lets it go when there is nothing, and completes
- * callers from committed events only. Thread-safe; {@code lock} guards which owner is current and who waits for what, is
- * held only for moments, and nothing else is locked under it.
+ * A session of this host: what is known of it, its phases, questions, observers and readers, upon its mail
+ * ({@link SessionMail}) and its life ({@link SessionLife}). What waits, watches and reads is in parts of its own
+ * ({@link Callers}, {@link Internals}, {@link Watches}, {@link Chronicle}, {@link Reading}, {@link Observers}).
+ * Thread-safe.
  */
-final class HeldSession implements Session, Owner.Audience {
-    private static final Logger LOG = LoggerFactory.getLogger(HeldSession.class);
-    private static final int RECENT_REPLIES = 256;
-    private static final int PAGE = 500;
-    private static final Set<String> UNAVAILABLE = Set.of("not_found", "not_logged_in", "wrong_version");
-    private static final Duration STEER_WAIT = Duration.ofSeconds(5);
+final class HeldSession extends SessionMail {
+    private final SessionAddresses addresses;
 
-    private final SessionName name;
-    private final Agent agent;
-    private final Map<String, Tool> tools;
-    private final Holdfast.Parts parts;
-    private final Feed feed;
-
-    private final Object lock = new Object();
-    private Optional<Owner> owner = Optional.empty();
-    /** The end of the last owner's work on the claim: the next claim is taken after it. */
-    private CompletionStage<?> released = CompletableFuture.completedFuture(null);
-
-    private boolean waking;
-    private boolean closed;
-    private boolean resuming;
-    private final List<Waiter> waiters = new ArrayList<>();
-    private final List<CompletableFuture<Void>> down = new ArrayList<>();
-    private final Map<Long, Reply> recent = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, Reply> eldest) {
-            return size() > RECENT_REPLIES;
-        }
-    };
-    private Durable state = Durable.empty();
-    private Live live = Live.none();
-
-    /** A caller: of a message's end, or of what became of a steer. */
-    private record Waiter(
-            long number,
-            CompletableFuture<Reply> reply,
-            boolean failsWhenParked,
-            CompletableFuture<SteerAnswer> steer) {}
-
-    HeldSession(SessionName name, Agent agent, Map<String, Tool> tools, Holdfast.Parts parts) {
-        this.name = name;
-        this.agent = agent;
-        this.tools = tools;
-        this.parts = parts;
-        this.feed = new Feed(name, parts.journal(), parts.options().surroundings());
-    }
-
-    Harness harness() {
-        return agent.harness();
-    }
-
-    // ---- the owner's life -----------------------------------------------------------------------------------------
-
-    /** As {@link #signal}, each second while the journal says that something is open: a parked session stays asleep. */
-    void sweep() {
-        boolean held;
-        synchronized (lock) {
-            held = owner.isEmpty() && state.phase() != Phase.OPEN;
-        }
-        if (!held) {
-            signal();
-        }
-    }
-
-    /** Something may have come in: the owner is told, or woken. */
-    void signal() {
-        synchronized (lock) {
-            if (closed || waking) {
-                return; // an owner being woken reads everything anyway
-            }
-            if (owner.isPresent()) {
-                owner.get().signal();
-                return;
-            }
-            waking = true;
-            released = released.handle((ok, failure) -> null)
-                    .thenCompose(ignored -> parts.journal().claim(name, parts.node()))
-                    .handle((claim, failure) -> {
-                        claimed(claim, failure);
-                        return null;
-                    });
-        }
-    }
-
-    private void claimed(@Nullable Claim claim, @Nullable Throwable failure) {
-        synchronized (lock) {
-            waking = false;
-            if (claim == null) {
-                LOG.error("session {} cannot be claimed", name, failure);
-                failAll("the session cannot be taken up: " + reason(failure));
-                down.forEach(d -> d.complete(null));
-                down.clear();
-                return;
-            }
-            var next = new Owner(
-                    name,
-                    claim,
-                    parts.journal(),
-                    parts.codec(),
-                    parts.envelope(),
-                    parts.options(),
-                    this,
-                    outlet -> new EffectRunner(
-                            name,
-                            agent.harness(),
-                            tools,
-                            parts.slots(),
-                            parts.transcript(),
-                            parts.options(),
-                            parts.journal().storeId(),
-                            parts.home(),
-                            outlet));
-            owner = Optional.of(next);
-            next.wake(agent.harness().name());
-            if (closed) {
-                next.offer(new Input.Leaving());
-            }
-        }
+    HeldSession(SessionName name, Taking taking, Holdfast.Parts parts) {
+        super(name, taking, parts);
+        addresses = new SessionAddresses(this, parts);
     }
 
     @Override
-    public boolean mayRest(Owner resting) {
-        synchronized (lock) {
-            if (owner.filter(o -> o == resting).isEmpty() || !resting.inboxEmpty()) {
-                return false;
-            }
-            owner = Optional.empty();
-            released = resting.resign();
-            down.forEach(d -> released.whenComplete((ok, failure) -> d.complete(null)));
-            down.clear();
-            return true;
-        }
+    HeldSession self() {
+        return this;
     }
 
-    @Override
-    public void over(Owner ended, String why, Optional<Throwable> cause) {
-        cause.ifPresentOrElse(
-                c -> LOG.error("session {} stops: {}", name, why, c),
-                () -> LOG.warn("session {} stops: {}", name, why));
-        synchronized (lock) {
-            if (owner.filter(o -> o == ended).isEmpty()) {
-                return;
-            }
-            owner = Optional.empty();
-            down.forEach(d -> d.complete(null));
-            down.clear();
-            failAll(why + cause.map(c -> ": " + reason(c)).orElse(""));
-        }
-    }
-
-    private static String reason(@Nullable Throwable failure) {
-        var cause = failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        return cause == null || cause.getMessage() == null ? String.valueOf(cause) : cause.getMessage();
-    }
-
-    private void failAll(String why) {
-        var failure = new HoldfastException("session " + name + ": " + why + "; what was accepted is kept");
-        waiters.forEach(w -> elsewhere(() -> {
-            w.reply().completeExceptionally(failure);
-            w.steer().complete(SteerAnswer.QUEUED);
-        }));
-        waiters.clear();
-    }
-
-    /** Callers are completed on a thread of their own: what hangs on them is somebody else's code. */
-    private void elsewhere(Runnable completion) {
-        parts.options().surroundings().executor().execute(completion);
-    }
-
-    /** Ends the process and lets the owner go; what is open stays open. Completes when nothing runs any more. */
-    CompletableFuture<Void> leave() {
-        synchronized (lock) {
-            closed = true;
-            failAll("the host stops");
-            if (owner.isEmpty() && !waking) {
-                return released.handle((ok, failure) -> (Void) null).toCompletableFuture();
-            }
-            var gone = new CompletableFuture<Void>();
-            down.add(gone);
-            owner.ifPresent(o -> o.offer(new Input.Leaving()));
-            return gone;
-        }
-    }
-
-    // ---- committed events -----------------------------------------------------------------------------------------
-
-    @Override
-    public void committed(List<Event> events, Durable next, Live nextLive) {
-        synchronized (lock) {
-            state = next;
-            live = nextLive;
-            for (Event event : events) {
-                replies(event).forEach(this::complete);
-                switch (event) {
-                    case Event.SteerLanded e -> steered(e.message().number(), SteerAnswer.LANDED);
-                    case Event.TurnOpened e -> e.messages().forEach(m -> steered(m.number(), SteerAnswer.QUEUED));
-                    case Event.PhaseChanged e -> {
-                        if (e.trigger() == Phase.Trigger.PARK) {
-                            parked(e.reason());
-                        }
-                    }
-                    case Event.ArrivalDone e -> resuming &= e.kind() != ArrivalKind.RESUME;
-                    default -> {}
-                }
-            }
-        }
-        feed.committed();
-    }
-
-    @Override
-    public void moved(Durable next, Live nextLive) {
-        synchronized (lock) {
-            state = next;
-            live = nextLive;
-        }
-    }
-
-    @Override
-    public void text(long turn, String fragment) {
-        feed.text(turn, fragment);
-    }
-
-    private static List<Reply> replies(Event event) {
-        return switch (event) {
-            case Event.TurnSettled e ->
-                e.messages().stream()
-                        .map(m -> new Reply(m.number(), e.turn(), e.outcome(), e.text(), e.detail(), e.usage()))
-                        .toList();
-            case Event.MessageEnded e ->
-                List.of(new Reply(e.message().number(), 0, e.outcome(), "", e.why(), Usage.unknown()));
-            default -> List.of();
-        };
-    }
-
-    private void complete(Reply reply) {
-        recent.put(reply.number(), reply);
-        waiters.removeIf(w -> {
-            boolean his = w.number() == reply.number();
-            if (his) {
-                elsewhere(() -> {
-                    w.reply().complete(reply);
-                    w.steer().complete(SteerAnswer.QUEUED);
-                });
-            }
-            return his;
-        });
-    }
-
-    private void steered(long number, SteerAnswer answer) {
-        waiters.forEach(w -> {
-            if (w.number() == number) {
-                elsewhere(() -> w.steer().complete(answer));
-            }
-        });
-    }
-
-    private void parked(String reason) {
-        var failure = parkedFailure(reason);
-        waiters.removeIf(w -> {
-            if (w.failsWhenParked()) {
-                elsewhere(() -> w.reply().completeExceptionally(failure));
-            }
-            return w.failsWhenParked();
-        });
-    }
-
-    /** Typed when the agent cannot run here at all, which the reason's first word says (HN-12). */
-    private HoldfastException parkedFailure(String reason) {
-        var text = "session " + name + " is parked: " + reason
-                + ". Your message is kept and runs once the session is resumed; mend the cause, then resume it";
-        var word = reason.substring(0, Math.max(0, reason.indexOf(':')));
-        return UNAVAILABLE.contains(word) ? new AgentUnavailable(word, text) : new HoldfastException(text);
-    }
-
-    // ---- the user's side ------------------------------------------------------------------------------------------
-
-    @Override
-    public SessionName name() {
-        return name;
-    }
-
-    @Override
-    public Receipt send(Message message) {
-        return Blocking.await("sending to session " + name, sendAsync(message));
-    }
-
-    @Override
-    public CompletionStage<Receipt> sendAsync(Message message) {
-        return accept(parts.envelope().message(name, ArrivalKind.MESSAGE, message));
-    }
-
-    private CompletionStage<Receipt> accept(Delivery delivery) {
-        synchronized (lock) {
-            if (closed) {
-                return CompletableFuture.failedFuture(new HoldfastException("this host is closed; nothing was stored"));
-            }
-        }
-        // Handed on, so that nobody's continuation can hold up the store.
-        return parts.journal()
-                .accept(delivery)
-                .thenApplyAsync(
-                        receipt -> receipt, parts.options().surroundings().executor());
-    }
-
-    @Override
-    public Reply ask(Message message) {
-        long number = accepted(send(message));
-        return Blocking.await("asking session " + name, wait(number, true).reply());
-    }
-
-    private long accepted(Receipt receipt) {
-        return switch (receipt) {
-            case Receipt.Accepted r -> r.number();
-            case Receipt.Duplicate r -> r.number();
-            case Receipt.KeyConflict r ->
-                throw new HoldfastException("session " + name
-                        + ": the key was used before with another content (message " + r.number() + "): use a new key");
-            case Receipt.Full r ->
-                throw new HoldfastException("session " + name + " is full: " + r.unread() + " of " + r.limit()
-                        + " unread " + r.unit() + "; send again when some are done");
-            case Receipt.Refused r -> throw new HoldfastException("session " + name + " refuses: " + r.reason());
-            case Receipt.UnknownSession r -> throw new HoldfastException("there is no session " + r.name());
-        };
-    }
-
-    @Override
-    public CompletionStage<Reply> reply(long number) {
-        return wait(number, false).reply();
-    }
-
-    /** Registers first and looks second, so that an end that is committed in between is not missed. */
-    private Waiter wait(long number, boolean failsWhenParked) {
-        var waiter = new Waiter(number, new CompletableFuture<>(), failsWhenParked, new CompletableFuture<>());
-        boolean look;
-        synchronized (lock) {
-            var known = recent.get(number);
-            if (known != null) {
-                waiter.reply().complete(known);
-                return waiter;
-            }
-            if (closed) {
-                waiter.reply()
-                        .completeExceptionally(new HoldfastException("this host is closed; what was accepted is kept"));
-                waiter.steer().complete(SteerAnswer.QUEUED);
-                return waiter;
-            }
-            waiters.add(waiter);
-            look = state.seed().isEmpty() || state.named(number);
-            if (failsWhenParked && state.phase() == Phase.PARKED && !resuming && !look) {
-                parked(state.phaseReason());
-            }
-        }
-        if (look) {
-            search(number, 0, waiter.reply());
-            var unused = waiter.reply().whenComplete((reply, failure) -> forget(waiter));
-        }
-        signal();
-        return waiter;
-    }
-
-    /** What a search found is told by no later event. */
-    private void forget(Waiter waiter) {
-        synchronized (lock) {
-            waiters.remove(waiter);
-        }
-    }
-
-    /** Looks for the terminal record of a message that may have ended long ago. */
-    private void search(long number, long after, CompletableFuture<Reply> found) {
-        parts.journal()
-                .events(name, after, PAGE)
-                .whenComplete((page, failure) -> parts.options()
-                        .surroundings()
-                        .executor()
-                        .execute(() -> {
-                            if (failure != null) {
-                                found.completeExceptionally(failure);
-                                return;
-                            }
-                            for (StoredEvent stored : page) {
-                                if (ends(stored)) {
-                                    replies(parts.codec().decode(stored)).stream()
-                                            .filter(r -> r.number() == number)
-                                            .forEach(found::complete);
-                                }
-                            }
-                            if (!page.isEmpty() && !found.isDone()) {
-                                search(number, page.getLast().seq(), found);
-                            } else {
-                                stillParked();
-                            }
-                        }));
-    }
-
-    /** A message that has not ended will not while its session is parked: who asks is told. */
-    private void stillParked() {
-        synchronized (lock) {
-            if (state.phase() == Phase.PARKED && !resuming) {
-                parked(state.phaseReason());
-            }
-        }
-    }
-
-    private static boolean ends(StoredEvent stored) {
-        var type = stored.event().type();
-        return type.equals(Event.TurnSettled.class.getSimpleName())
-                || type.equals(Event.MessageEnded.class.getSimpleName());
-    }
-
-    @Override
-    public SteerAnswer steer(Message message) {
-        return Blocking.await("steering session " + name, steerAsync(message));
-    }
-
-    @Override
-    public CompletionStage<SteerAnswer> steerAsync(Message message) {
-        return accept(parts.envelope().message(name, ArrivalKind.STEER, message))
-                .thenCompose(receipt -> {
-                    if (!(receipt instanceof Receipt.Accepted || receipt instanceof Receipt.Duplicate)) {
-                        return CompletableFuture.completedFuture(SteerAnswer.REFUSED);
-                    }
-                    var answer = wait(accepted(receipt), false).steer();
-                    var surroundings = parts.options().surroundings();
-                    var alarm = surroundings.at(
-                            surroundings.now().plus(STEER_WAIT), () -> answer.complete(SteerAnswer.QUEUED));
-                    var unused = answer.whenComplete((a, failure) -> alarm.cancel());
-                    return answer;
-                });
-    }
-
-    @Override
-    public Receipt interrupt() {
-        return Blocking.await("interrupting session " + name, interruptAsync());
-    }
-
-    @Override
-    public CompletionStage<Receipt> interruptAsync() {
-        return accept(parts.envelope().urgent(name, ArrivalKind.CANCEL, Author.host(), ""));
-    }
-
-    @Override
-    public CompletionStage<Receipt> evict() {
-        return accept(parts.envelope().urgent(name, ArrivalKind.EVICT, Author.host(), ""));
-    }
-
-    @Override
-    public Receipt close(String reason) {
-        return Blocking.await(
-                "closing session " + name,
-                accept(parts.envelope().urgent(name, ArrivalKind.CLOSE, Author.host(), reason)));
-    }
-
-    /** Takes a parked session up again; does nothing to any other. */
-    CompletionStage<Receipt> resume() {
-        synchronized (lock) {
-            resuming = true;
-        }
-        return accept(parts.envelope().urgent(name, ArrivalKind.RESUME, Author.host(), ""));
-    }
+    // ---- what is known --------------------------------------------------------------------------------------------
 
     @Override
     public Subscription events(long after, EventListener listener) {
-        return feed.subscribe(after, listener);
+        var subscription = feed.subscribe(after, listener);
+        parts.sessions().keep(this); // from now on an owner that rests sees that somebody listens
+        return subscription;
     }
 
     @Override
     public SessionStatus status() {
-        var summary = Blocking.await("reading session " + name, parts.journal().session(name))
-                .orElseThrow(() -> new HoldfastException("there is no session " + name));
+        return Blocking.await(
+                "reading session " + name,
+                parts.journal()
+                        .session(name)
+                        .thenCombine(
+                                known(),
+                                (summary, now) -> status(
+                                        summary.orElseThrow(() -> new HoldfastException("there is no session " + name)),
+                                        now)));
+    }
+
+    private SessionStatus status(SessionSummary summary, Durable now) {
+        var turn = now.turn();
+        long returned = now.front().size()
+                + turn.filter(t -> !t.inFlight())
+                        .map(t -> (long) t.messages().size())
+                        .orElse(0L);
+        long inFlight = now.reading().inHand().size()
+                + turn.filter(t -> t.inFlight())
+                        .map(t -> (long) t.messages().size())
+                        .orElse(0L);
+        long queued = summary.unread() + returned;
+        return new SessionStatus(
+                name,
+                summary.summary().phase(),
+                summary.summary().phaseReason(),
+                now.finishing().map(f -> f.reason()),
+                queued,
+                inFlight,
+                summary.openTurn(),
+                summary.summary().turnSince(),
+                now.consumed(),
+                queued == 0 && inFlight == 0 && summary.openTurn().isEmpty(),
+                now.lastEnd(),
+                process(),
+                summary.summary().costMicros(),
+                summary.summary().lastWords());
+    }
+
+    private String process() {
         synchronized (lock) {
-            boolean awake = owner.isPresent();
-            long returned = awake
-                    ? state.front().size()
-                            + state.turn()
-                                    .filter(t -> !t.inFlight())
-                                    .map(t -> (long) t.messages().size())
-                                    .orElse(0L)
-                    : 0;
-            return new SessionStatus(
-                    name,
-                    summary.summary().phase(),
-                    summary.summary().phaseReason(),
-                    summary.unread() + returned,
-                    summary.openTurn(),
-                    summary.summary().turnSince(),
-                    state.consumed(),
-                    awake ? process(live) : "asleep",
-                    summary.summary().costMicros(),
-                    summary.summary().lastWords());
+            if (owner.isEmpty() || !told) {
+                return "asleep";
+            }
+            return switch (live.stage()) {
+                case DOWN -> "asleep";
+                case PLANNED, ASKING, STARTING -> "starting";
+                case READY -> live.busy() || state.turn().isPresent() ? "working" : "idle";
+                case STOPPING -> "stopping";
+            };
         }
     }
 
-    private String process(Live now) {
-        return switch (now.stage()) {
-            case DOWN -> "asleep";
-            case PLANNED, ASKING, STARTING -> "starting";
-            case READY -> now.busy() || state.turn().isPresent() ? "working" : "idle";
-            case STOPPING -> "stopping";
+    /** The state by now: the owner's, when it is here and has said something; else folded from the journal. */
+    @Override
+    CompletionStage<Durable> known() {
+        synchronized (lock) {
+            return owner.isPresent() && told ? CompletableFuture.completedFuture(state) : chronicle.state();
+        }
+    }
+
+    CompletionStage<Long> lastArrival() {
+        return onward(parts.journal()
+                .session(name)
+                .thenApply(summary -> summary.map(SessionSummary::lastArrival).orElse(0L)));
+    }
+
+    /** What waits, in the order in which it is given; at most {@code max}. */
+    CompletionStage<List<Received>> waiting(int max) {
+        return onward(known().thenCompose(now -> chronicle.waiting(now, max)));
+    }
+
+    @Override
+    public CompletionStage<Boolean> awaitMessage() {
+        var answer = new CompletableFuture<Boolean>();
+        boolean sleeps;
+        synchronized (lock) {
+            if (closed) {
+                return CompletableFuture.completedFuture(false);
+            }
+            awaiting.add(answer);
+            sleeps = sleepsOnMail() && owner.isEmpty();
+            if (owner.isPresent()) {
+                awaited();
+            } else if (!sleeps) {
+                signal();
+            }
+        }
+        if (sleeps) {
+            lookForState();
+        }
+        return answer;
+    }
+
+    // ---- phases ---------------------------------------------------------------------------------------------------
+
+    @Override
+    public CompletionStage<Receipt> evict() {
+        return acceptAndAct(parts.envelope().control(name, ArrivalKind.EVICT, ""));
+    }
+
+    @Override
+    public Receipt close(String reason) {
+        return Blocking.await("closing session " + name, closeAsync(reason));
+    }
+
+    @Override
+    public CompletionStage<Receipt> closeAsync(String reason) {
+        return acceptAndAct(parts.envelope().control(name, ArrivalKind.CLOSE, reason));
+    }
+
+    /** Takes a parked or paused session up again; does nothing to any other. */
+    @Override
+    public CompletionStage<Receipt> resume() {
+        synchronized (lock) {
+            resumesStoring++;
+        }
+        return acceptAndAct(parts.envelope().control(name, ArrivalKind.RESUME, ""))
+                .whenComplete((receipt, failure) -> {
+                    synchronized (lock) {
+                        resumesStoring--;
+                        if (receipt instanceof Receipt.Stored stored) {
+                            resumeStored = Math.max(resumeStored, stored.number());
+                        }
+                        awaited();
+                    }
+                    stillParked();
+                });
+    }
+
+    /** Under the lock: a wish to resume was made and is not acted on, here or on another host. */
+    @Override
+    boolean resuming() {
+        return resumesStoring > 0 || (resumeStored > 0 && !state.named(resumeStored));
+    }
+
+    /** As {@link #resume}; completes once it was acted on. */
+    CompletionStage<Boolean> resumed() {
+        return acceptAndWatch(
+                parts.envelope().control(name, ArrivalKind.RESUME, ""),
+                before -> (own, event) -> event instanceof Event.ArrivalDone d && d.number() == own
+                        ? Optional.of(true)
+                        : Optional.empty());
+    }
+
+    /** Somebody reads it from now on: one that was drained for him goes on. */
+    CompletionStage<Void> takenUp() {
+        return known().thenCompose(now -> now.phase() == Phase.PAUSED && Core.drained(now.phaseReason())
+                ? resumed().thenApply(done -> null)
+                : CompletableFuture.completedFuture(null));
+    }
+
+    @Override
+    public CompletionStage<Receipt> pause(String reason) {
+        return acceptAndAct(parts.envelope().control(name, ArrivalKind.PAUSE, reason));
+    }
+
+    @Override
+    public CompletionStage<Drained> drain(Duration deadline) {
+        if (deadline.isNegative()) {
+            throw new IllegalArgumentException("a drain's deadline is not negative; got " + deadline);
+        }
+        var by = parts.options().surroundings().now().plus(deadline);
+        var wish = parts.envelope().control(name, ArrivalKind.DRAIN, "", Optional.of(by));
+        return onward(acceptAndWatch(wish, Draining::new)
+                .thenCompose(over -> parts.journal().session(name).thenCombine(known(), (summary, now) -> {
+                    var at = summary.orElseThrow(() -> new HoldfastException("there is no session " + name));
+                    return new Drained(at.openTurn(), at.unread() + now.front().size());
+                })));
+    }
+
+    /** Over when the session does not drain any more, by this wish or by an earlier one. */
+    private static final class Draining implements Matching<Boolean> {
+        private boolean draining;
+        private boolean asked;
+
+        Draining(SessionSummary before) {
+            draining = before.summary().phase().equals(Phase.DRAINING.name());
+        }
+
+        @Override
+        public Optional<Boolean> match(long own, Event event) {
+            switch (event) {
+                case Event.ArrivalDone d
+                when d.number() == own -> {
+                    asked = true;
+                    draining |= d.what().equals(Event.ArrivalDone.DRAINING);
+                }
+                case Event.PhaseChanged p -> draining = p.trigger() == Phase.Trigger.DRAIN;
+                default -> {}
+            }
+            return asked && !draining ? Optional.of(true) : Optional.empty();
+        }
+    }
+
+    @Override
+    public CompletionStage<Receipt> finish(String reason) {
+        return acceptAndAct(parts.envelope().control(name, ArrivalKind.FINISH, reason));
+    }
+
+    @Override
+    public CompletionStage<Receipt> reset() {
+        return submit(new Payload.Reset());
+    }
+
+    @Override
+    public CompletionStage<Receipt> clear() {
+        return submit(new Payload.Clear());
+    }
+
+    /** Closes the session; gives what was unread and in nobody's hand to the closer (CH-03). */
+    CompletionStage<List<Received>> closeReturningUnread(String reason) {
+        return parts.journal()
+                .session(name)
+                .thenCompose(before -> acceptAndAct(parts.envelope().control(name, ArrivalKind.CLOSE, reason))
+                        .thenCompose(receipt -> receipt instanceof Receipt.Stored r
+                                ? ended(r.number())
+                                        .thenCompose(over -> endedSince())
+                                        .thenCompose(over -> chronicle.unreadAtClose(
+                                                before.map(SessionSummary::seq).orElse(0L)))
+                                        .thenCompose(chronicle::load)
+                                : CompletableFuture.completedFuture(List.<Received>of())));
+    }
+
+    /** Completes once that close was acted on, and everything before it ended if it was one for good. */
+    private CompletionStage<Void> ended(long close) {
+        var over = watches.state(now -> now.phase() == Phase.CLOSED ? now.takenThrough() >= close : now.named(close));
+        synchronized (lock) {
+            if (owner.isPresent() && told) {
+                watches.reached(state);
+            }
+        }
+        signal();
+        return over;
+    }
+
+    /** What was accepted behind the close, before that was acted on, ends as well; closed, it accepts nothing more. */
+    private CompletionStage<Void> endedSince() {
+        return parts.journal()
+                .session(name)
+                .thenCompose(at -> at.filter(s -> s.summary().phase().equals(Phase.CLOSED.name()))
+                        .map(s -> ended(s.lastArrival()))
+                        .orElseGet(() -> CompletableFuture.completedFuture(null)));
+    }
+
+    // ---- questions and requests of the host -------------------------------------------------------------------------
+
+    @Override
+    public CompletionStage<Optional<String>> question(String id, String text, Duration deadline) {
+        if (!Payload.ID.matcher(id).matches()) {
+            throw new IllegalArgumentException(
+                    "a question's id is 1 to 256 letters, digits or . _ - @ / : + =; got '" + id + "'");
+        }
+        var by = parts.options().surroundings().now().plus(deadline);
+        return parts.journal()
+                .session(name)
+                .thenCompose(before -> chronicle
+                        .event(event -> questionOver(id, event))
+                        .thenCompose(over -> over.isPresent()
+                                ? over.get()
+                                : raise(before.map(SessionSummary::seq).orElse(0L), id, text, by)));
+    }
+
+    private CompletionStage<Optional<String>> raise(long after, String id, String text, Instant by) {
+        var over = watches.event(after, event -> questionOver(id, event), true);
+        offer(new Input.QuestionRaised(id, text, by));
+        return onward(over.thenCompose(answer -> answer));
+    }
+
+    /** What became of the question, if the event says it. */
+    private Optional<CompletionStage<Optional<String>>> questionOver(String id, Event event) {
+        return switch (event) {
+            case Event.QuestionAnswered a
+            when a.id().equals(id) ->
+                Optional.of(parts.transcript().text(name, a.number()).thenApply(Optional::of));
+            case Event.QuestionWithdrawn w
+            when w.id().equals(id) -> Optional.of(CompletableFuture.completedFuture(Optional.empty()));
+            default -> Optional.empty();
         };
+    }
+
+    @Override
+    public CompletionStage<Receipt> answer(String question, String text) {
+        return submit(new Payload.Answer(question, text));
+    }
+
+    @Override
+    public CompletableFuture<Optional<String>> internal(String text) {
+        var id = new DeliveryId(
+                UUID.nameUUIDFromBytes(parts.options().surroundings().random(16)));
+        CompletableFuture<Optional<String>> answer;
+        synchronized (lock) {
+            if (owner.isEmpty() || closed || changing) {
+                return CompletableFuture.completedFuture(Optional.empty());
+            }
+            answer = internals.ask(id, text);
+            owner.get().offer(new Input.InternalAsked(id));
+        }
+        var unused = answer.whenComplete((words, failure) -> {
+            if (answer.isCancelled()) {
+                offerIfAwake(new Input.InternalWithdrawn(id));
+            }
+        });
+        return answer;
+    }
+
+    // ---- observing ------------------------------------------------------------------------------------------------
+
+    @Override
+    public Addresses addresses() {
+        return addresses;
+    }
+
+    @Override
+    public Subscription onInterrupt(Consumer<Received> handler) {
+        var subscription = observers.onInterrupt(handler);
+        parts.sessions().keep(this);
+        return subscription;
+    }
+
+    @Override
+    public Subscription onDelivery(Consumer<Received> handler) {
+        var subscription = observers.onDelivery(
+                handler,
+                begin().thenCompose(now -> chronicle
+                        .load(now.front())
+                        .thenApply(front -> new Observers.Begin(front, now.takenThrough(), now::named))));
+        parts.sessions().keep(this);
+        return subscription;
+    }
+
+    /** The state from which on everything is told: by an owner here nothing is taken before it is known. */
+    private CompletionStage<Durable> begin() {
+        synchronized (lock) {
+            if (owner.isPresent() && told) {
+                return CompletableFuture.completedFuture(state);
+            }
+            if (closed) {
+                return hostClosed();
+            }
+            if (owner.isPresent() || waking) {
+                var begin = new CompletableFuture<Durable>();
+                begins.add(begin);
+                return begin;
+            }
+            var begin = chronicle.state();
+            released = released.handle((ok, failure) -> null).thenCombine(begin, (ok, now) -> now);
+            return begin;
+        }
+    }
+
+    // ---- readers --------------------------------------------------------------------------------------------------
+
+    /** Makes {@code next} the one reading surface, or says who is (CH-09). */
+    void read(Reading next) {
+        synchronized (lock) {
+            if (closed) {
+                throw new HoldfastException("this host is closed");
+            }
+            if (taking.taker() != Taker.READER) {
+                throw new HoldfastException("session " + name + " is not read here any more: it was let go");
+            }
+            if (reading.filter(r -> !r.over()).isPresent()) {
+                throw new HoldfastException("session " + name + " is read by its "
+                        + reading.get().surface() + " already: close that first, or observe with onDelivery");
+            }
+            reading = Optional.of(next);
+        }
+    }
+
+    CompletionStage<List<Received>> load(List<Taken> taken) {
+        return chronicle.load(taken);
+    }
+
+    /** Ends a message that a reader took; false when it was not in flight there. */
+    CompletionStage<Boolean> settle(long feedNumber, long number, Outcome outcome, String answer) {
+        synchronized (lock) {
+            var holds = state.reading();
+            boolean inHand = owner.isPresent()
+                    && holds.feed() == feedNumber
+                    && holds.inHand().stream().anyMatch(m -> m.number() == number);
+            if (!inHand || closed || changing) {
+                return CompletableFuture.completedFuture(false);
+            }
+            var end = new CompletableFuture<Boolean>();
+            settling.computeIfAbsent(number, n -> new ArrayList<>()).add(new Ending(outcome, answer, end));
+            owner.get().offer(new Input.ReadSettled(feedNumber, number, outcome, answer));
+            return end;
+        }
+    }
+
+    /** Puts released messages back in front (IN-11). */
+    CompletionStage<Void> restore(List<Long> numbers) {
+        return parts.journal()
+                .session(name)
+                .thenCompose(before -> {
+                    var restored = watches.event(
+                            before.map(SessionSummary::seq).orElse(0L),
+                            event -> event instanceof Event.MessagesRestored
+                                    ? Optional.of(Boolean.TRUE)
+                                    : Optional.empty(),
+                            true);
+                    offer(new Input.RestoreWanted(numbers));
+                    return restored;
+                })
+                .thenCompose(done -> known())
+                .thenAccept(now -> {
+                    if (now.phase() == Phase.CLOSED) {
+                        throw new HoldfastException(
+                                "session " + name + " is closed: what was released has ended with it");
+                    }
+                });
     }
 }

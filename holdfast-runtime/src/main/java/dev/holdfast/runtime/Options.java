@@ -1,11 +1,14 @@
 package dev.holdfast.runtime;
 
+import dev.holdfast.Agent;
 import dev.holdfast.Limits;
 import dev.holdfast.SessionLimits;
+import dev.holdfast.SessionName;
 import dev.holdfast.core.Core;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * How a host runs its sessions. Immutable; {@code with}-style methods return changed copies.
@@ -18,6 +21,8 @@ import java.util.Optional;
  * @param stopWait how long {@link Holdfast#close} waits for processes to end (default 15 s)
  * @param snapshotEvents events after which a snapshot of the state is kept, which bounds recovery (default 500)
  * @param home private directory for run files and agents; absent: the journal's directory
+ * @param resolver which agent a session is for that has work and was not taken up by name; without an answer it waits. Asked
+ *     often, from threads of the host: it must be quick. With it, sessions that sleep cost no memory
  * @param core the machine; anything but the standard one is for tests
  */
 @SuppressWarnings("exports") // the core is shown to the testkit only
@@ -31,6 +36,7 @@ public record Options(
         int snapshotEvents,
         Optional<Path> home,
         Surroundings surroundings,
+        Optional<Function<SessionName, Optional<Agent>>> resolver,
         Core core) {
     private static final long BYTES_PER_PROCESS = 512L << 20;
 
@@ -55,6 +61,7 @@ public record Options(
                 500,
                 Optional.empty(),
                 Surroundings.system(),
+                Optional.empty(),
                 Core.standard(limits));
     }
 
@@ -74,22 +81,53 @@ public record Options(
                 snapshotEvents,
                 home,
                 surroundings,
+                resolver,
                 Core.standard(limits));
     }
 
     public Options unread(SessionLimits unread) {
         return new Options(
-                limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
+                limits,
+                unread,
+                processes,
+                slotWait,
+                toolDeadline,
+                stopWait,
+                snapshotEvents,
+                home,
+                surroundings,
+                resolver,
+                core);
     }
 
     public Options processes(int processes) {
         return new Options(
-                limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
+                limits,
+                unread,
+                processes,
+                slotWait,
+                toolDeadline,
+                stopWait,
+                snapshotEvents,
+                home,
+                surroundings,
+                resolver,
+                core);
     }
 
     public Options slotWait(Duration slotWait) {
         return new Options(
-                limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
+                limits,
+                unread,
+                processes,
+                slotWait,
+                toolDeadline,
+                stopWait,
+                snapshotEvents,
+                home,
+                surroundings,
+                resolver,
+                core);
     }
 
     public Options home(Path home) {
@@ -103,16 +141,60 @@ public record Options(
                 snapshotEvents,
                 Optional.of(home),
                 surroundings,
+                resolver,
                 core);
     }
 
     public Options surroundings(Surroundings surroundings) {
         return new Options(
-                limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
+                limits,
+                unread,
+                processes,
+                slotWait,
+                toolDeadline,
+                stopWait,
+                snapshotEvents,
+                home,
+                surroundings,
+                resolver,
+                core);
     }
 
     public Options core(Core core) {
         return new Options(
-                limits, unread, processes, slotWait, toolDeadline, stopWait, snapshotEvents, home, surroundings, core);
+                limits,
+                unread,
+                processes,
+                slotWait,
+                toolDeadline,
+                stopWait,
+                snapshotEvents,
+                home,
+                surroundings,
+                resolver,
+                core);
+    }
+
+    public Options agents(Function<SessionName, Optional<Agent>> agents) {
+        return new Options(
+                limits,
+                unread,
+                processes,
+                slotWait,
+                toolDeadline,
+                stopWait,
+                snapshotEvents,
+                home,
+                surroundings,
+                Optional.of(agents),
+                core);
+    }
+
+    Function<SessionName, Optional<Agent>> agents() {
+        return resolver.orElse(name -> Optional.empty());
+    }
+
+    boolean resolves() {
+        return resolver.isPresent();
     }
 }

@@ -3,6 +3,7 @@ package dev.holdfast.runtime;
 import dev.holdfast.Arrival;
 import dev.holdfast.Batch;
 import dev.holdfast.Claim;
+import dev.holdfast.DeliveryId;
 import dev.holdfast.EventRecord;
 import dev.holdfast.Journal;
 import dev.holdfast.JournalException;
@@ -16,6 +17,8 @@ import dev.holdfast.core.Event;
 import dev.holdfast.core.Input;
 import dev.holdfast.core.Live;
 import dev.holdfast.core.Phase;
+import dev.holdfast.core.Settings;
+import dev.holdfast.core.Told;
 import dev.holdfast.core.Turn;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -24,6 +27,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Queue;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -42,6 +47,12 @@ final class Owner {
     private static final int ARRIVALS_PAGE = 1_000;
     private static final long SNAPSHOT_BYTES = 1 << 20;
     private static final int REASON_MAX = 500;
+    /** What an urgent arrival that was accepted before must come before: it cancels, withdraws, pauses (IN-13, IN-14). */
+    private static final Set<String> AFTER_URGENT = Set.of(
+            Event.TurnSettled.class.getSimpleName(),
+            Event.TurnOpened.class.getSimpleName(),
+            Event.MessagesTaken.class.getSimpleName(),
+            Event.QuestionAsked.class.getSimpleName());
 
     private final SessionName session;
     private final Claim claim;
@@ -57,14 +68,21 @@ final class Owner {
     private final Queue<Runnable> inbox = new ConcurrentLinkedQueue<>();
     private final AtomicInteger pending = new AtomicInteger();
 
-    private final List<Input> inputs = new ArrayList<>();
+    private final ArrayList<Input> inputs = new ArrayList<>();
+    /** Those behind the append that is under way: decided again when it is refused as behind. */
+    private List<Input> deciding = List.of();
+
     private Durable durable = Durable.empty();
     private Live live = Live.none();
     private long seq;
     private boolean appending;
     private boolean reading;
     private boolean readAgain;
+    private final TreeSet<Long> announced = new TreeSet<>();
     private long readThrough;
+    /** Every urgent arrival up to here was decided on. */
+    private long urgentThrough;
+
     private boolean over;
     private int eventsSinceSnapshot;
     private long bytesSinceSnapshot;
@@ -73,6 +91,9 @@ final class Owner {
 
     /** Who hears of committed events. Called from the owner's serial task; never blocks. */
     interface Audience {
+        /** Before anything else: the state the journal had. */
+        void recovered(Durable state);
+
         /** After each commit. */
         void committed(List<Event> events, Durable state, Live live);
 
@@ -83,6 +104,15 @@ final class Owner {
 
         /** Nothing is left to do; true when the owner was let go, false when something came in. */
         boolean mayRest(Owner owner);
+
+        /** Urgent arrivals were read and are not acted on yet (IN-06). */
+        void announce(List<Arrival> urgent);
+
+        /** The words of an internal request (MB-16). */
+        String internal(DeliveryId id);
+
+        /** What the session's boundary says of a message (MB-10). */
+        boolean rejects(String text);
 
         /** The ownership is lost or the store failed; the owner does nothing more. */
         void over(Owner owner, String why, Optional<Throwable> cause);
@@ -115,11 +145,12 @@ final class Owner {
     }
 
     /** Folds what the claim recovered, then begins as any owner begins. Called once, before anything is offered. */
-    void wake(String harness) {
+    void wake(String harness, Settings settings) {
         later(() -> {
             recover();
+            audience.recovered(durable);
             var seed = HexFormat.of().formatHex(surroundings.random(16));
-            inputs.add(new Input.Awake(seed, harness, claim.epoch()));
+            inputs.add(new Input.Awake(seed, harness, claim.epoch(), settings));
             readUrgent();
         });
     }
@@ -131,6 +162,14 @@ final class Owner {
     /** Arrivals may have come in. A signal, not data: losing one is healed by the next (IN-21). */
     void signal() {
         later(this::readArrivals);
+    }
+
+    /** One that has nothing to write would not learn from an append that it owns the session no more (P3). */
+    void endIfLost() {
+        if (!claim.holds()) {
+            later(() ->
+                    stop("this host's ownership has run out, or another owner has taken it over", Optional.empty()));
+        }
     }
 
     /** True when nothing waits to be done; meaningful only while the caller keeps others from offering. */
@@ -202,6 +241,22 @@ final class Owner {
                 }));
     }
 
+    /** IN-13: an urgent arrival came first; it is read, and what was decided is decided again behind it. */
+    private void behind() {
+        journal.arrivals(session, urgentThrough, ARRIVALS_PAGE, Selection.URGENT_HEADERS)
+                .whenComplete((page, failure) -> later(() -> {
+                    if (failed("read urgent arrivals", failure)) {
+                        return;
+                    }
+                    announce(page);
+                    appending = false;
+                    // Behind the arrivals that were decided on before, which are older; all of them come first again.
+                    inputs.addFirst(new Input.Arrived(
+                            page.stream().map(envelope::header).toList(), 0));
+                    inputs.addAll(0, deciding);
+                }));
+    }
+
     private void readArrivals() {
         if (reading) {
             readAgain = true;
@@ -227,7 +282,19 @@ final class Owner {
     }
 
     private void arrived(List<Arrival> page, long through) {
+        announce(page);
         inputs.add(new Input.Arrived(page.stream().map(envelope::header).toList(), through));
+    }
+
+    /** Each once by this owner, in order, before it can be acted on. */
+    private void announce(List<Arrival> page) {
+        var urgent = page.stream()
+                .filter(a -> a.kind().urgent() && !durable.named(a.number()) && announced.add(a.number()))
+                .toList();
+        announced.headSet(durable.takenThrough(), true).clear();
+        if (!urgent.isEmpty()) {
+            audience.announce(urgent);
+        }
     }
 
     private boolean failed(String what, @Nullable Throwable failure) {
@@ -244,28 +311,63 @@ final class Owner {
         if (appending) {
             return;
         }
+        urgentFirst();
         var state = durable;
         var next = live;
         var events = new ArrayList<Event>();
-        for (Input input : inputs) {
+        boolean nothing = inputs.isEmpty();
+        var decided = new ArrayList<Input>();
+        while (!inputs.isEmpty()) {
+            var input = inputs.removeFirst();
+            decided.add(input);
+            if (input instanceof Input.Arrived a && !a.headers().isEmpty()) {
+                urgentThrough = Math.max(urgentThrough, a.headers().getLast().number());
+            }
             var decision = core.decide(state, next, input, surroundings.now());
             for (Event event : decision.events()) {
                 state = core.apply(state, event);
                 events.add(event);
             }
+            boolean interrupts = next.interrupt() == Live.InterruptWindow.CLOSED
+                    && decision.live().interrupt() == Live.InterruptWindow.WRITTEN;
             next = decision.live();
+            if (interrupts) {
+                break; // it is written once this is committed, and what comes after is decided on that
+            }
         }
-        boolean nothing = inputs.isEmpty();
-        inputs.clear();
         if (!events.isEmpty()) {
+            deciding = decided;
             append(events, state, next);
         } else {
             if (!nothing) {
                 live = next;
                 follow();
             }
-            rest();
+            if (inputs.isEmpty()) {
+                rest();
+            } else {
+                decide();
+            }
         }
+    }
+
+    /**
+     * IN-13: what was accepted comes before what is to be committed now, in whatever order it was told here. Arrivals keep
+     * their order: each page says up to where all were read.
+     */
+    private void urgentFirst() {
+        if (inputs.stream().noneMatch(Owner::urgent)) {
+            return;
+        }
+        int at = inputs.getFirst() instanceof Input.Awake ? 1 : 0;
+        var arrived = inputs.stream().filter(Input.Arrived.class::isInstance).toList();
+        inputs.removeIf(Input.Arrived.class::isInstance);
+        inputs.addAll(at, arrived);
+    }
+
+    private static boolean urgent(Input input) {
+        return input instanceof Input.Arrived a
+                && a.headers().stream().anyMatch(h -> h.kind().urgent());
     }
 
     private void append(List<Event> events, Durable state, Live next) {
@@ -286,22 +388,23 @@ final class Owner {
     }
 
     private Batch batch(List<EventRecord> records, Durable state, Live next, Optional<SnapshotRecord> snapshot) {
-        boolean quiet = state.turn().isEmpty() && !core.waits(state, next);
-        Optional<Instant> due = state.phase() == Phase.OPEN ? state.restartAt() : Optional.empty();
-        var admission = state.phase() == Phase.CLOSED && durable.phase() != Phase.CLOSED
-                ? Optional.of(new Batch.Admission(false, "the session is closed: " + state.phaseReason()))
-                : Optional.<Batch.Admission>empty();
+        boolean quiet = state.turn().isEmpty()
+                && state.continueAfter().isEmpty()
+                && state.reading().inHand().isEmpty()
+                && !core.waits(state, next);
+        boolean waits = records.stream().anyMatch(r -> AFTER_URGENT.contains(r.type()));
         return new Batch(
                 UUID.nameUUIDFromBytes(surroundings.random(16)),
                 seq,
                 records,
-                admission,
+                admission(state),
                 state.takenThrough(),
                 state.ordinaryDone(),
                 state.ordinaryDoneBytes(),
                 quiet ? OptionalLong.of(Math.max(next.seenThrough(), state.takenThrough())) : OptionalLong.empty(),
-                due,
+                dueAt(state, next),
                 state.turn().map(t -> OptionalLong.of(t.number())).orElse(OptionalLong.empty()),
+                waits ? OptionalLong.of(Math.max(urgentThrough, state.takenThrough())) : OptionalLong.empty(),
                 new Batch.Summary(
                         state.phase().name(),
                         shortened(state.phaseReason()),
@@ -309,6 +412,25 @@ final class Owner {
                         state.costMicros(),
                         state.lastWords()),
                 snapshot);
+    }
+
+    /** Messages given back are no arrivals that set the mark: for their sake the session is due at once (IN-21). */
+    private Optional<Instant> dueAt(Durable state, Live next) {
+        boolean waits = state.phase() == Phase.OPEN
+                && state.turn().isEmpty()
+                && !state.front().isEmpty();
+        return waits ? Optional.of(surroundings.now()) : core.wakeAt(state, next);
+    }
+
+    /** Whether senders are let in, when that changes now (MB-07). */
+    private Optional<Batch.Admission> admission(Durable state) {
+        boolean shuts = state.phase() == Phase.CLOSED && durable.phase() != Phase.CLOSED;
+        if (shuts) {
+            return Optional.of(new Batch.Admission(false, "the session is closed: " + state.phaseReason()));
+        }
+        return state.finishing()
+                .filter(f -> durable.finishing().isEmpty())
+                .map(f -> new Batch.Admission(false, "the session is being finished: " + f.reason()));
     }
 
     private static String shortened(String reason) {
@@ -328,6 +450,7 @@ final class Owner {
         switch (answer) {
             case Claim.Appended.Committed c -> {
                 seq = c.seq();
+                deciding = List.of();
                 durable = state;
                 live = next;
                 audience.committed(events, durable, live);
@@ -335,6 +458,10 @@ final class Owner {
             }
             case Claim.Appended.Fenced f ->
                 stop("another owner has taken the session over (epoch " + f.newerEpoch() + ")", Optional.empty());
+            case Claim.Appended.Behind ignored -> {
+                appending = true; // until it is read
+                behind();
+            }
             case null -> stop("the journal gave no answer to an append", Optional.empty());
         }
     }
@@ -366,6 +493,11 @@ final class Owner {
         }
     }
 
+    /** The last event in its state; called once the owner is over by its own will. */
+    long seq() {
+        return seq;
+    }
+
     /** Gives the claim back, with the last state; called once the owner is over by its own will. */
     CompletionStage<Void> resign() {
         return claim.resign(Optional.of(codec.snapshot(seq, durable)));
@@ -389,7 +521,27 @@ final class Owner {
 
         @Override
         public void text(String fragment) {
-            audience.text(durable.turn().map(Turn::number).orElse(0L), fragment);
+            boolean internal = durable.turn()
+                    .filter(t -> t.original().kind() == Told.Kind.INTERNAL)
+                    .isPresent();
+            if (!internal) { // its words are for who asked (MB-16)
+                audience.text(durable.turn().map(Turn::number).orElse(0L), fragment);
+            }
+        }
+
+        @Override
+        public String internal(DeliveryId id) {
+            return audience.internal(id);
+        }
+
+        @Override
+        public boolean rejects(String text) {
+            return audience.rejects(text);
+        }
+
+        @Override
+        public boolean holds() {
+            return claim.holds();
         }
 
         @Override

@@ -21,6 +21,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Words for the agent, made from the journal: the lines of a turn with the host's own block last (HS-15), turns told again
@@ -30,6 +32,9 @@ import java.util.concurrent.CompletionStage;
 final class Transcript {
     static final int RETELL_CHARACTERS_MAX = 100_000;
     private static final int PAGE = 500;
+    private static final String AFTER_LIMIT =
+            "[holdfast] You reached your limit of steps in the last turn. Please go on"
+                    + " with what you were doing; do not begin again with what you have done.";
 
     private final JournalReader journal;
     private final EventCodec codec;
@@ -41,16 +46,22 @@ final class Transcript {
         this.envelope = envelope;
     }
 
-    /** The line for {@code told}; turns from {@code retellFrom} to {@code turn - 1} stand in front when it is not 0. */
-    CompletionStage<Line> line(SessionName session, long turn, Told told, long retellFrom) {
+    /** The line for {@code told}, whose words are {@code internal}'s when it is a request of the host's own; turns from {@code retellFrom} to {@code turn - 1} stand in front when it is not 0. */
+    CompletionStage<Line> line(
+            SessionName session, long turn, Told told, long retellFrom, Function<DeliveryId, String> internal) {
         var retold = retellFrom == 0
                 ? CompletableFuture.<Optional<String>>completedFuture(Optional.empty())
                 : retell(session, retellFrom, turn - 1, List.of()).thenApply(Optional::of);
-        return retold.thenCompose(before -> told.kind() == Told.Kind.CONTINUATION
-                ? continuation(session, turn, told.id())
-                        .thenApply(
-                                note -> new Line(told.id(), before.map(List::of).orElse(List.of()), note, false))
-                : words(session, told, before));
+        return retold.thenCompose(before -> switch (told.kind()) {
+            case CONTINUATION -> continuation(session, turn, told.id()).thenApply(note -> wordless(told, before, note));
+            case AFTER_LIMIT -> CompletableFuture.completedFuture(wordless(told, before, AFTER_LIMIT));
+            case MESSAGE, STEER -> words(session, told, before);
+            case INTERNAL -> CompletableFuture.completedFuture(wordless(told, before, internal.apply(told.id())));
+        });
+    }
+
+    private static Line wordless(Told told, Optional<String> before, String note) {
+        return new Line(told.id(), before.map(List::of).orElse(List.of()), note, false);
     }
 
     private CompletionStage<Line> words(SessionName session, Told told, Optional<String> before) {
@@ -62,9 +73,25 @@ final class Transcript {
         });
     }
 
+    /** The words of one message. */
+    CompletionStage<String> text(SessionName session, long number) {
+        return journal.arrivals(session, number - 1, 1, Selection.WITH_BODIES)
+                .thenApply(page -> Envelope.text(page.getFirst()));
+    }
+
     private String note(List<Arrival> arrivals) {
         var last = arrivals.getLast();
-        return "[holdfast] message " + last.number() + ", " + from(last);
+        var what = switch (last.kind()) {
+            case AUTHORIZATION -> "what the authorization of attempt '" + subject(last) + "' brought, message ";
+            case TOOL_RUN -> "what the tool run of call '" + subject(last) + "' brought, message ";
+            default -> arrivals.size() > 1 ? "messages " : "message ";
+        };
+        var numbers = arrivals.stream().map(a -> Long.toString(a.number())).collect(Collectors.joining(", "));
+        return "[holdfast] " + what + numbers + ", " + from(last);
+    }
+
+    private String subject(Arrival arrival) {
+        return envelope.label(arrival).subject();
     }
 
     private String from(Arrival arrival) {
@@ -184,7 +211,11 @@ final class Transcript {
 
     private static void remember(Event event, List<String> known, Past past) {
         switch (event) {
-            case Event.TurnSettled e -> past.turns.add(e);
+            case Event.TurnSettled e -> {
+                if (e.kind() != Told.Kind.INTERNAL) {
+                    past.turns.add(e);
+                }
+            }
             case Event.TurnOpened e -> {
                 if (known.contains(e.delivery().toString())) {
                     e.messages().forEach(m -> past.known.add(m.number()));

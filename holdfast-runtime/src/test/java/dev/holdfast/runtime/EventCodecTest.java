@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.EventRecord;
+import dev.holdfast.FeedEnd;
 import dev.holdfast.JournalException;
 import dev.holdfast.Limits;
 import dev.holdfast.MessageId;
@@ -20,6 +21,7 @@ import dev.holdfast.core.Event;
 import dev.holdfast.core.OpenCall;
 import dev.holdfast.core.Phase;
 import dev.holdfast.core.Taken;
+import dev.holdfast.core.Told;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Arrays;
@@ -39,18 +41,30 @@ import org.junit.jupiter.params.provider.MethodSource;
 class EventCodecTest {
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
     private static final DeliveryId LINE = new DeliveryId(new UUID(1, 2));
-    private static final Taken MESSAGE = new Taken(3, new MessageId(new UUID(3, 4)), 17);
+    private static final Taken MESSAGE = new Taken(3, new MessageId(new UUID(3, 4)), 17, ArrivalKind.MESSAGE);
     private final EventCodec codec = new EventCodec();
 
     static Stream<Event> events() {
         var usage = new Usage(1, 2, 3, 4, OptionalLong.of(5));
         var call = new OpenCall("c", "tool", "d", "k", true, false, "answer", false);
         return Stream.of(
-                new Event.SessionOpened("00ff", "claude"),
+                new Event.SessionOpened("00ff", "claude", NOON),
                 new Event.PhaseChanged(Phase.Trigger.RESUME, "", Optional.of(NOON)),
-                new Event.ArrivalDone(4, ArrivalKind.CANCEL, "done"),
-                new Event.MessageEnded(MESSAGE, Outcome.CLOSED, "why"),
-                new Event.TurnOpened(1, LINE, List.of(MESSAGE), NOON, NOON, false),
+                new Event.ArrivalDone(4, ArrivalKind.CANCEL, 0, "done"),
+                new Event.MessageEnded(MESSAGE, Outcome.CLOSED, true, "text", "why"),
+                new Event.FinishAsked(5, "why"),
+                new Event.QuestionAsked("q", "text", NOON, 5),
+                new Event.QuestionAnswered("q", 6),
+                new Event.QuestionWithdrawn("q", "why"),
+                new Event.MemoryDropped(3, "reset"),
+                new Event.ContinuationQueued(7),
+                new Event.FeedOpened(1, "inbox"),
+                new Event.MessagesTaken(1, List.of(MESSAGE), NOON),
+                new Event.MessagesReturned(1, List.of(MESSAGE), "why"),
+                new Event.MessagesReleased(8, List.of(MESSAGE)),
+                new Event.MessagesRestored(List.of(MESSAGE)),
+                new Event.FeedEnded(1, FeedEnd.IDLE),
+                new Event.TurnOpened(1, Told.Kind.MESSAGE, LINE, List.of(MESSAGE), NOON, NOON, false),
                 new Event.SteerPlanned(1, MESSAGE, LINE),
                 new Event.SteerLanded(1, MESSAGE, LINE),
                 new Event.SteerReturned(1, MESSAGE, LINE),
@@ -58,6 +72,7 @@ class EventCodecTest {
                 new Event.TurnReturned(1, "why", NOON),
                 new Event.TurnSettled(
                         1,
+                        Told.Kind.MESSAGE,
                         List.of(MESSAGE),
                         Outcome.ANSWERED,
                         Event.Evidence.RESULT,
@@ -68,7 +83,7 @@ class EventCodecTest {
                         "r"),
                 new Event.CallStarted(1, "c", "tool", "d", "k"),
                 new Event.CallEnded(1, "c", "tool", true, "answer"),
-                new Event.InterruptAsked(1, 5, "cancelled"),
+                new Event.InterruptAsked(1, 5, true, "cancelled"),
                 new Event.IncarnationPlanned(2),
                 new Event.IncarnationStarted(2, 4711),
                 new Event.IncarnationVerified(2, "2.1", "native", true, 1),
@@ -123,12 +138,19 @@ class EventCodecTest {
         var core = Core.standard(Limits.standard());
         var state = Durable.empty();
         for (Event e : List.of(
-                new Event.SessionOpened("00ff", "claude"),
-                new Event.TurnOpened(1, LINE, List.of(new Taken(2, MESSAGE.id(), 5)), NOON, NOON, false),
+                new Event.SessionOpened("00ff", "claude", NOON),
+                new Event.TurnOpened(
+                        1,
+                        Told.Kind.MESSAGE,
+                        LINE,
+                        List.of(new Taken(2, MESSAGE.id(), 5, ArrivalKind.MESSAGE)),
+                        NOON,
+                        NOON,
+                        false),
                 new Event.IncarnationPlanned(1),
                 new Event.NativeSessionReplaced("native", "the first"),
                 new Event.CallStarted(1, "c", "tool", "d", "k"),
-                new Event.InterruptAsked(1, 5, "cancelled"))) {
+                new Event.InterruptAsked(1, 5, true, "cancelled"))) {
             state = core.apply(state, e);
         }
         assertThat(codec.restore(codec.snapshot(6, state))).isEqualTo(state);

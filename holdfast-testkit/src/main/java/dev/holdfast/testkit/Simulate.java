@@ -12,8 +12,6 @@ import java.util.stream.LongStream;
  * promise fails, or a seeded bug is not caught.
  */
 public final class Simulate {
-    private static final int MATRIX_SEEDS = 2_000;
-
     private Simulate() {}
 
     public static void main(String[] args) {
@@ -33,7 +31,12 @@ public final class Simulate {
         if (option(args, "--seed").isPresent()) {
             return one(number(args, "--seed", 0), bug, args.contains("--trace"), out);
         }
-        return many(number(args, "--first", 1), number(args, "--seeds", 1_000), bug, out);
+        return many(
+                number(args, "--first", 1),
+                number(args, "--seeds", 1_000),
+                bug,
+                args.contains("--all") ? 10_000 : 10,
+                out);
     }
 
     private static Optional<String> option(List<String> args, String name) {
@@ -49,28 +52,29 @@ public final class Simulate {
     }
 
     private static int one(long seed, Optional<SeededBug> bug, boolean trace, PrintStream out) {
-        var outcome = Simulation.run(seed, bug, trace ? out::println : what -> {});
+        var outcome = Simulation.run(seed, bug, new Coverage(), trace ? Optional.of(out::println) : Optional.empty());
         out.println(outcome);
         return outcome.violation().isPresent() ? 1 : 0;
     }
 
-    private static int many(long first, long count, Optional<SeededBug> bug, PrintStream out) {
+    private static int many(long first, long count, Optional<SeededBug> bug, int shown, PrintStream out) {
         long began = System.nanoTime();
+        var coverage = new Coverage();
         var outcomes = LongStream.range(first, first + count)
                 .parallel()
-                .mapToObj(seed -> Simulation.run(seed, bug))
+                .mapToObj(seed -> Simulation.run(seed, bug, coverage, Optional.empty()))
                 .toList();
         double seconds = (System.nanoTime() - began) / 1e9;
         var failed = outcomes.stream().filter(o -> o.violation().isPresent()).toList();
         failed.stream()
-                .limit(10)
+                .limit(shown)
                 .forEach(o -> out.println("seed " + o.seed() + ": "
                         + o.violation().orElseThrow() + "\n  again with: dev/sim --seed " + o.seed()
                         + bug.map(b -> " --bug " + b.option()).orElse("")));
         var simulated = outcomes.stream().map(Simulation.Outcome::simulated).reduce(Duration.ZERO, Duration::plus);
         out.printf(
-                "%,d seeds from %d in %.1f s (%,.0f a second), %,d messages, %,d host crashes, %,d steps, %,d hours simulated:"
-                        + " %d broke a promise%n",
+                "%,d seeds from %d in %.1f s (%,.0f a second), %,d messages, %,d host crashes, %,d steps, %,d hours simulated,"
+                        + " %,d states, %,d pairs of state and input: %d broke a promise%n",
                 count,
                 first,
                 seconds,
@@ -79,6 +83,8 @@ public final class Simulate {
                 outcomes.stream().mapToLong(Simulation.Outcome::crashes).sum(),
                 outcomes.stream().mapToLong(Simulation.Outcome::steps).sum(),
                 simulated.toHours(),
+                coverage.states(),
+                coverage.pairs(),
                 failed.size());
         return failed.isEmpty() ? 0 : 1;
     }
@@ -93,7 +99,7 @@ public final class Simulate {
                             bug.option(),
                             caught.map(o -> "caught at seed " + o.seed() + ": "
                                             + o.violation().orElseThrow())
-                                    .orElse("NOT CAUGHT in " + MATRIX_SEEDS + " seeds"));
+                                    .orElse("NOT CAUGHT in " + bug.seeds() + " seeds"));
                     return caught.isPresent();
                 })
                 .reduce(true, Boolean::logicalAnd);
@@ -102,7 +108,7 @@ public final class Simulate {
 
     /** The first of the seeds that shows the bug. */
     static Optional<Simulation.Outcome> catching(SeededBug bug) {
-        return LongStream.rangeClosed(1, MATRIX_SEEDS)
+        return LongStream.rangeClosed(1, bug.seeds())
                 .mapToObj(seed -> Simulation.run(seed, Optional.of(bug)))
                 .filter(o -> o.violation().isPresent())
                 .findFirst();

@@ -1,103 +1,133 @@
 package dev.holdfast.testkit;
 
+import dev.holdfast.Address;
+import dev.holdfast.AddressClaim;
+import dev.holdfast.AddressTerms;
 import dev.holdfast.Arrival;
 import dev.holdfast.Batch;
 import dev.holdfast.Claim;
 import dev.holdfast.Delivery;
 import dev.holdfast.Journal;
 import dev.holdfast.JournalException;
+import dev.holdfast.JournalException.Problem;
 import dev.holdfast.Node;
 import dev.holdfast.Receipt;
+import dev.holdfast.SessionImage;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
 import dev.holdfast.SessionSummary;
 import dev.holdfast.SnapshotRecord;
 import dev.holdfast.StoredEvent;
+import dev.holdfast.testkit.SimulatedSession.Happening;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashMap;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Random;
 import java.util.TreeMap;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A store in memory with the promises of the real one and a disk that loses what was not synced: operations gather until a
  * commit takes them all, answers come in a later step, and a host may die at either side of it. Not thread-safe.
  */
 public final class SimulatedStore {
-    private final Map<SessionName, Contents> sessions = new TreeMap<>();
-    private boolean acknowledgesBeforeCommit;
-    private boolean acceptsStaleEpochs;
+    /** How many arrivals an observer reads at once. */
+    private static final int OBSERVERS_PAGE = 200;
 
-    /** Breaks P1 on purpose: receipts are given before the commit. */
-    void acknowledgeBeforeCommit() {
-        acknowledgesBeforeCommit = true;
-    }
+    private static final Logger LOG = LoggerFactory.getLogger(SimulatedStore.class);
+    private static final Duration LEASE = Duration.ofSeconds(10);
 
-    /** Breaks P3 on purpose: appends of an older epoch are taken. */
-    void acceptStaleEpochs() {
-        acceptsStaleEpochs = true;
-    }
+    private final Map<SessionName, SimulatedSession> sessions = new TreeMap<>();
+    /** In the order of claims. */
+    private final Map<String, Address> addresses = new LinkedHashMap<>();
+    /** Addresses that a session only says it has. */
+    private final List<Address> leaked = new ArrayList<>();
 
-    /** What is on the disk of one session. */
-    static final class Contents {
-        final SessionLimits limits;
-        final List<Arrival> arrivals = new ArrayList<>();
-        final Map<String, Arrival> keys = new HashMap<>();
-        final Map<Long, byte[]> fingerprints = new HashMap<>();
-        final List<StoredEvent> events = new ArrayList<>();
-        Optional<SnapshotRecord> snapshot = Optional.empty();
-        Batch.Admission admission = new Batch.Admission(true, "");
-        long epoch;
-        String node = "";
-        UUID lastBatch = new UUID(0, 0);
-        long takenThrough;
-        long ordinary;
-        long ordinaryDone;
-        boolean ready;
-        OptionalLong openTurn = OptionalLong.empty();
-        Optional<Instant> due = Optional.empty();
-        Batch.Summary summary = new Batch.Summary("OPEN", "", Optional.empty(), OptionalLong.empty(), "");
+    private final Random random;
+    private final Traits traits;
 
-        Contents(SessionLimits limits) {
-            this.limits = limits;
+    /**
+     * What kind of store it is.
+     *
+     * @param leased a claim is refused while its holder lives, as in a store for several hosts; else it is always given, as
+     *     where a lock keeps other hosts out
+     * @param signalsLost how many of the signals that mail came in get lost, from 0 to 1 (IN-21)
+     * @param bug a mistake it makes on purpose
+     */
+    record Traits(boolean leased, double signalsLost, Optional<SeededBug> bug) {
+        static Traits sound() {
+            return new Traits(false, 0, Optional.empty());
+        }
+
+        boolean has(SeededBug mistake) {
+            return bug.filter(mistake::equals).isPresent();
         }
     }
 
+    /** A store without mistakes for one host at a time. */
+    public SimulatedStore() {
+        this(new Random(0), Traits.sound());
+    }
+
+    /** A store for one host at a time that makes this mistake on purpose, if it is one of a store. */
+    public SimulatedStore(SeededBug mistake) {
+        this(new Random(0), new Traits(false, 0, Optional.of(mistake)));
+    }
+
+    SimulatedStore(Random random, Traits traits) {
+        this.random = random;
+        this.traits = traits;
+    }
+
     /** What an observer may see: everything that is on disk now. */
-    Contents contents(SessionName session) {
-        return sessions.getOrDefault(session, new Contents(SessionLimits.standard()));
+    SimulatedSession contents(SessionName session) {
+        return sessions.getOrDefault(session, new SimulatedSession(session, SessionLimits.standard()));
     }
 
     /** The store as one host sees it. */
     public Journal open(VirtualTime.Group host) {
+        if (traits.has(SeededBug.KEY_FORGOTTEN_AFTER_RESTART)) {
+            sessions.values().forEach(s -> s.keys.clear());
+        }
         return new View(host);
     }
 
-    private record Operation<T>(Supplier<T> work, CompletableFuture<T> answer, boolean accept) {}
+    private record Operation<T>(Supplier<T> work, CompletableFuture<T> answer) {}
 
     private final class View implements Journal {
         private final VirtualTime.Group host;
         private final List<Operation<?>> gathered = new ArrayList<>();
-        private Consumer<SessionName> accepted = name -> {};
+        private final Deque<List<Runnable>> unanswered = new ArrayDeque<>();
+        private final List<Consumer<SessionName>> listeners = new ArrayList<>();
         private boolean committing;
+        private boolean closed;
 
         View(VirtualTime.Group host) {
             this.host = host;
         }
 
-        private <T> CompletionStage<T> write(Supplier<T> work, boolean accept) {
+        private <T> CompletionStage<T> write(Supplier<T> work) {
+            if (closed) {
+                return stopped();
+            }
             var answer = new CompletableFuture<T>();
-            gathered.add(new Operation<>(work, answer, accept));
+            gathered.add(new Operation<>(work, answer));
             if (!committing) {
                 committing = true;
                 host.executor().execute(this::commit);
@@ -106,11 +136,17 @@ public final class SimulatedStore {
         }
 
         private <T> CompletionStage<T> read(Supplier<T> work) {
+            if (closed) {
+                return stopped();
+            }
             var answer = new CompletableFuture<T>();
             host.executor()
-                    .execute(
-                            () -> complete(new Operation<>(work, answer, false)).run());
+                    .execute(() -> complete(new Operation<>(work, answer)).run());
             return answer;
+        }
+
+        private <T> CompletionStage<T> stopped() {
+            return CompletableFuture.failedFuture(new JournalException(Problem.STOPPED, "this view was closed"));
         }
 
         private void commit() {
@@ -119,7 +155,15 @@ public final class SimulatedStore {
             gathered.clear();
             var answers = new ArrayList<Runnable>();
             batch.forEach(o -> answers.add(complete(o)));
-            host.executor().execute(() -> answers.forEach(Runnable::run)); // after the sync, in a step of its own
+            unanswered.add(answers);
+            host.executor().execute(this::answer); // after the sync, in a step of its own
+        }
+
+        private void answer() {
+            var answers = unanswered.poll();
+            if (answers != null) {
+                answers.forEach(Runnable::run);
+            }
         }
 
         private <T> Runnable complete(Operation<T> operation) {
@@ -131,13 +175,12 @@ public final class SimulatedStore {
             }
         }
 
-        private Contents of(SessionName name) {
-            var contents = sessions.get(name);
-            if (contents == null) {
-                throw new JournalException(
-                        JournalException.Problem.UNKNOWN_SESSION, "session " + name + " was never opened");
+        private SimulatedSession of(SessionName name) {
+            var session = sessions.get(name);
+            if (session == null) {
+                throw new JournalException(Problem.UNKNOWN_SESSION, "session " + name + " was never opened");
             }
-            return contents;
+            return session;
         }
 
         @Override
@@ -152,93 +195,227 @@ public final class SimulatedStore {
 
         @Override
         public CompletionStage<Boolean> open(SessionName name, SessionLimits limits) {
-            return write(() -> sessions.putIfAbsent(name, new Contents(limits)) == null, false);
+            return write(() -> sessions.putIfAbsent(name, new SimulatedSession(name, limits, traits.bug())) == null);
         }
 
         @Override
         public CompletionStage<Receipt> accept(Delivery delivery) {
-            if (acknowledgesBeforeCommit && sessions.containsKey(delivery.session())) {
+            if (traits.has(SeededBug.ACK_BEFORE_COMMIT) && sessions.containsKey(delivery.session())) {
                 long next = of(delivery.session()).arrivals.size() + 1L + gathered.size();
-                write(() -> accepted(delivery), true);
+                write(() -> accepted(delivery));
                 return CompletableFuture.completedFuture(new Receipt.Accepted(delivery.id(), next, host.now()));
             }
-            return write(() -> accepted(delivery), true);
+            return write(() -> accepted(delivery));
         }
 
         private Receipt accepted(Delivery d) {
-            var contents = sessions.get(d.session());
-            if (contents == null) {
+            var session = sessions.get(d.session());
+            if (session == null) {
                 return new Receipt.UnknownSession(d.session());
             }
-            var known = d.key().map(contents.keys::get);
-            if (known.isPresent()) {
-                var first = known.get();
-                return Arrays.equals(contents.fingerprints.get(first.number()), d.fingerprint())
-                        ? new Receipt.Duplicate(first.id(), first.number(), first.acceptedAt())
-                        : new Receipt.KeyConflict(first.number());
+            var receipt = session.accept(d, host.now(), addresses, session.busy());
+            if (receipt instanceof Receipt.Accepted) {
+                announce(d.session());
             }
-            if (!contents.admission.open()) {
-                return new Receipt.Refused(contents.admission.reason());
+            return receipt;
+        }
+
+        private void announce(SessionName session) {
+            if (traits.signalsLost() > 0 && random.nextDouble() < traits.signalsLost()) {
+                return;
             }
-            boolean urgent = d.kind().urgent();
-            long unread = contents.ordinary - contents.ordinaryDone;
-            if (!urgent && unread >= contents.limits.unreadMessages()) {
-                return new Receipt.Full(unread, contents.limits.unreadMessages(), "messages");
+            host.executor()
+                    .execute(() -> listeners.forEach(listener -> {
+                        try {
+                            listener.accept(session);
+                        } catch (RuntimeException e) {
+                            LOG.warn("a listener for arrivals failed for session '{}'", session, e);
+                        }
+                    }));
+        }
+
+        @Override
+        public CompletionStage<List<Receipt>> acceptAll(List<Delivery> deliveries) {
+            if (deliveries.isEmpty() || deliveries.size() > 1_000) {
+                throw new IllegalArgumentException("a batch has 1 to 1,000 deliveries, not " + deliveries.size());
             }
-            var arrival = new Arrival(
-                    contents.arrivals.size() + 1L,
-                    d.id(),
-                    d.kind(),
-                    host.now(),
-                    urgent ? contents.openTurn : OptionalLong.empty(),
-                    urgent ? contents.takenThrough : 0,
-                    d.header(),
-                    d.body(),
-                    d.body().length);
-            contents.arrivals.add(arrival);
-            contents.fingerprints.put(arrival.number(), d.fingerprint());
-            d.key().ifPresent(k -> contents.keys.put(k, arrival));
-            contents.ordinary += urgent ? 0 : 1;
-            contents.ready = true;
-            host.executor().execute(() -> accepted.accept(d.session()));
-            return new Receipt.Accepted(arrival.id(), arrival.number(), arrival.acceptedAt());
+            if (deliveries.stream().map(Delivery::session).distinct().count() > 1) {
+                throw new IllegalArgumentException("a batch goes to one session");
+            }
+            return write(() -> allAccepted(deliveries));
+        }
+
+        private List<Receipt> allAccepted(List<Delivery> deliveries) {
+            var name = deliveries.getFirst().session();
+            var session = sessions.get(name);
+            if (session == null) {
+                return Collections.nCopies(deliveries.size(), new Receipt.UnknownSession(name));
+            }
+            var after = session.copy();
+            var addressesAfter = new LinkedHashMap<>(addresses);
+            var receipts = new ArrayList<Receipt>();
+            for (Delivery d : deliveries) {
+                var receipt = after.accept(d, host.now(), addressesAfter, session.busy());
+                if (receipt instanceof Receipt.Refusal refusal) {
+                    if (traits.has(SeededBug.BATCH_TORN)) {
+                        sessions.put(name, after);
+                    }
+                    return refused(session, deliveries, receipts.size(), refusal);
+                }
+                receipts.add(receipt);
+            }
+            sessions.put(name, after);
+            addresses.putAll(addressesAfter);
+            if (after.arrivals.size() > session.arrivals.size()) {
+                announce(name);
+            }
+            return receipts;
+        }
+
+        private static List<Receipt> refused(
+                SimulatedSession session, List<Delivery> deliveries, int at, Receipt.Refusal why) {
+            Receipt others =
+                    new Receipt.Refused("delivery " + (at + 1) + " of this batch was refused: " + why.message());
+            var receipts = new ArrayList<Receipt>();
+            for (int i = 0; i < deliveries.size(); i++) {
+                receipts.add(i == at ? why : session.earlier(deliveries.get(i)).orElse(others));
+            }
+            return receipts;
+        }
+
+        @Override
+        public CompletionStage<AddressClaim> claimAddress(SessionName session, String token, AddressTerms terms) {
+            var wanted = new Address(token, session, terms, OptionalLong.empty());
+            return write(() -> claimed(wanted));
+        }
+
+        private AddressClaim claimed(Address wanted) {
+            if (of(wanted.session()).closed()) {
+                throw new JournalException(
+                        Problem.FAILED, "session '" + wanted.session() + "' is closed and can claim no address");
+            }
+            var known = addresses.get(wanted.token());
+            if (known != null && known.releasedThrough().isEmpty()) {
+                if (!known.session().equals(wanted.session())) {
+                    if (traits.has(SeededBug.CLAIM_LEAKED_ON_FAILURE)) {
+                        leaked.add(wanted);
+                    }
+                    return new AddressClaim.Owned(wanted.token(), known.session());
+                }
+                addresses.put(wanted.token(), wanted); // in its place
+                of(wanted.session()).history.add(new Happening.AddressClaimed(wanted));
+                return new AddressClaim.Claimed(wanted.token());
+            }
+            if (claimedBy(wanted.session()).size() >= Address.PER_SESSION_MAX) {
+                return new AddressClaim.TooMany(wanted.token(), Address.PER_SESSION_MAX);
+            }
+            addresses.remove(wanted.token());
+            addresses.put(wanted.token(), wanted);
+            of(wanted.session()).history.add(new Happening.AddressClaimed(wanted));
+            return new AddressClaim.Claimed(wanted.token());
+        }
+
+        private List<Address> claimedBy(SessionName session) {
+            return Stream.concat(addresses.values().stream(), leaked.stream())
+                    .filter(a ->
+                            a.session().equals(session) && a.releasedThrough().isEmpty())
+                    .toList();
+        }
+
+        @Override
+        public CompletionStage<List<Address>> releaseAddresses(SessionName session, List<String> tokens) {
+            return write(() -> {
+                long last = of(session).arrivals.size();
+                var released = claimedBy(session).stream()
+                        .filter(a -> tokens.isEmpty() || tokens.contains(a.token()))
+                        .map(a -> new Address(a.token(), session, a.terms(), OptionalLong.of(last)))
+                        .toList();
+                released.forEach(a -> addresses.put(a.token(), a));
+                of(session)
+                        .history
+                        .add(new Happening.AddressesReleased(
+                                released.stream().map(Address::token).toList()));
+                return released;
+            });
+        }
+
+        @Override
+        public CompletionStage<List<Address>> addresses(SessionName name) {
+            return read(() -> claimedBy(of(name).name));
+        }
+
+        @Override
+        public CompletionStage<Optional<Address>> address(String token) {
+            return read(() -> Optional.ofNullable(addresses.get(token)));
+        }
+
+        @Override
+        public CompletionStage<SessionImage> image(SessionName name) {
+            return read(() -> SimulatedMove.image(
+                    of(name),
+                    addresses.values().stream()
+                            .filter(a -> a.session().equals(name))
+                            .toList()));
+        }
+
+        @Override
+        public CompletionStage<Boolean> restore(SessionImage image) {
+            return write(() -> {
+                var session = SimulatedMove.session(image, host.now());
+                if (sessions.containsKey(image.name())) {
+                    return false;
+                }
+                SimulatedMove.addresses(image, addresses).forEach(a -> {
+                    addresses.remove(a.token());
+                    addresses.put(a.token(), a);
+                });
+                sessions.put(image.name(), session);
+                if (session.readyAt.isPresent()) {
+                    announce(image.name());
+                }
+                return true;
+            });
         }
 
         @Override
         public CompletionStage<Claim> claim(SessionName name, Node node) {
-            return write(
-                    () -> {
-                        var contents = of(name);
-                        contents.epoch++;
-                        contents.node = node.name();
-                        var from = contents.snapshot.map(SnapshotRecord::seq).orElse(0L);
-                        return new SimulatedClaim(
-                                name,
-                                contents.epoch,
-                                new Claim.Recovered(
-                                        contents.snapshot,
-                                        contents.events.stream()
-                                                .filter(e -> e.seq() > from)
-                                                .toList(),
-                                        contents.events.size()));
-                    },
-                    false);
+            return write(() -> {
+                var session = of(name);
+                session.holder.filter(this::keepsOut).ifPresent(other -> {
+                    throw new JournalException(
+                            Problem.OWNED, "session '" + name + "' is owned by host '" + session.node + "'");
+                });
+                session.holder.filter(other -> other != host).ifPresent(session.overtaken::add);
+                session.overtaken.remove(host);
+                session.holder = Optional.of(host);
+                session.epoch++;
+                session.node = node.name();
+                return new SimulatedClaim(name, session.epoch, session.recovered());
+            });
+        }
+
+        /** Whether the holder's lease is valid: its host renews it while it runs. */
+        private boolean keepsOut(VirtualTime.Group holder) {
+            return traits.leased()
+                    && holder != host
+                    && holder.stoppedAt()
+                            .map(at -> host.trueNow().isBefore(at.plus(LEASE)))
+                            .orElse(true);
         }
 
         @Override
         public CompletionStage<List<SessionName>> ready(Instant now, int max) {
-            return read(() -> sessions.entrySet().stream()
-                    .filter(e -> e.getValue().ready
-                            || e.getValue().openTurn.isPresent()
-                            || e.getValue().due.filter(d -> !d.isAfter(now)).isPresent())
-                    .map(Map.Entry::getKey)
+            return read(() -> sessions.values().stream()
+                    .filter(s -> s.waitsSince(now).isPresent())
+                    .sorted(Comparator.comparing(s -> s.waitsSince(now).orElse(now)))
+                    .map(s -> s.name)
                     .limit(max)
                     .toList());
         }
 
         @Override
         public void onAccepted(Consumer<SessionName> listener) {
-            accepted = listener;
+            listeners.add(listener);
         }
 
         @Override
@@ -253,9 +430,18 @@ public final class SimulatedStore {
                     .skip(after)
                     .filter(a ->
                             selection != Selection.URGENT_HEADERS || a.kind().urgent())
+                    .filter(a -> !unseen(a, max, selection))
                     .limit(max)
                     .map(a -> selection == Selection.WITH_BODIES ? a : withoutBody(a))
                     .toList());
+        }
+
+        /** Only those who observe read whole pages of bodies: with that mistake they miss what lay there when they began. */
+        private boolean unseen(Arrival a, int max, Selection selection) {
+            return traits.has(SeededBug.OBSERVER_GAP)
+                    && selection == Selection.WITH_BODIES
+                    && max == OBSERVERS_PAGE
+                    && a.acceptedAt().isBefore(host.now().minusMillis(100));
         }
 
         private static Arrival withoutBody(Arrival a) {
@@ -273,41 +459,36 @@ public final class SimulatedStore {
 
         @Override
         public CompletionStage<List<SessionSummary>> sessions(Optional<SessionName> after, int max) {
-            return read(() -> sessions.keySet().stream()
-                    .filter(n -> after.isEmpty() || n.compareTo(after.get()) > 0)
+            return read(() -> sessions.values().stream()
+                    .filter(s -> after.isEmpty() || s.name.compareTo(after.get()) > 0)
                     .limit(max)
-                    .map(this::summary)
+                    .map(SimulatedSession::summary)
                     .toList());
         }
 
         @Override
         public CompletionStage<Optional<SessionSummary>> session(SessionName name) {
-            return read(() -> Optional.ofNullable(sessions.get(name)).map(c -> summary(name)));
+            return read(() -> Optional.ofNullable(sessions.get(name)).map(SimulatedSession::summary));
         }
 
-        private SessionSummary summary(SessionName name) {
-            var c = of(name);
-            return new SessionSummary(
-                    name,
-                    c.admission.open(),
-                    c.admission.reason(),
-                    c.ordinary - c.ordinaryDone,
-                    c.arrivals.size(),
-                    c.events.size(),
-                    c.epoch,
-                    c.node,
-                    c.openTurn,
-                    c.due,
-                    c.summary);
-        }
-
+        /** Commits what waits and tells everybody who waits for an answer. */
         @Override
-        public void close() {}
+        public void close() {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            commit();
+            while (!unanswered.isEmpty()) {
+                answer();
+            }
+        }
 
         private final class SimulatedClaim implements Claim {
             private final SessionName name;
             private final long epoch;
             private final Recovered recovered;
+            private boolean resigned;
 
             SimulatedClaim(SessionName name, long epoch, Recovered recovered) {
                 this.name = name;
@@ -332,49 +513,41 @@ public final class SimulatedStore {
 
             @Override
             public CompletionStage<Appended> append(Batch batch) {
-                return write(() -> appended(batch), false);
+                if (resigned) {
+                    return CompletableFuture.failedFuture(gone());
+                }
+                return write(() -> {
+                    var answer = of(name).append(batch, epoch, host.now(), traits.has(SeededBug.STALE_EPOCH_ACCEPTED));
+                    if (answer instanceof Appended.Fenced) {
+                        of(name).overtaken.remove(host);
+                    }
+                    return answer;
+                });
             }
 
-            private Appended appended(Batch batch) {
-                var c = of(name);
-                if (c.epoch != epoch && !acceptsStaleEpochs) {
-                    return new Appended.Fenced(c.epoch);
-                }
-                if (c.lastBatch.equals(batch.id())) {
-                    return new Appended.Committed(c.events.size());
-                }
-                if (batch.expectedSeq() != c.events.size() && !acceptsStaleEpochs) {
-                    throw new JournalException(
-                            JournalException.Problem.FAILED,
-                            "expected event " + batch.expectedSeq() + " to be the last of " + name + ", but "
-                                    + c.events.size() + " is");
-                }
-                batch.events().forEach(e -> c.events.add(new StoredEvent(c.events.size() + 1L, epoch, host.now(), e)));
-                batch.admission().ifPresent(a -> c.admission = a);
-                batch.snapshot().ifPresent(s -> c.snapshot = Optional.of(s));
-                c.lastBatch = batch.id();
-                c.takenThrough = batch.takenThrough();
-                c.ordinaryDone = batch.ordinaryDone();
-                c.openTurn = batch.openTurn();
-                c.due = batch.dueAt();
-                c.summary = batch.summary();
-                if (batch.quietThrough().isPresent() && batch.quietThrough().getAsLong() == c.arrivals.size()) {
-                    c.ready = false;
-                }
-                return new Appended.Committed(c.events.size());
+            @Override
+            public boolean holds() {
+                return !traits.leased() || of(name).epoch == epoch;
+            }
+
+            private JournalException gone() {
+                return new JournalException(Problem.FAILED, "the claim on session '" + name + "' was given back");
             }
 
             @Override
             public CompletionStage<Void> resign(Optional<SnapshotRecord> last) {
-                return write(
-                        () -> {
-                            var c = of(name);
-                            if (c.epoch == epoch) {
-                                last.filter(s -> s.seq() > 0).ifPresent(s -> c.snapshot = Optional.of(s));
-                            }
-                            return null;
-                        },
-                        false);
+                if (resigned) {
+                    return CompletableFuture.failedFuture(gone());
+                }
+                resigned = true;
+                return write(() -> {
+                    var session = of(name);
+                    if (session.epoch == epoch) {
+                        session.holder = Optional.empty();
+                        last.filter(s -> s.seq() > 0).ifPresent(s -> session.snapshot = Optional.of(s));
+                    }
+                    return null;
+                });
             }
         }
     }

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.concurrent.Executor;
@@ -14,7 +15,7 @@ import java.util.concurrent.Executor;
  * seed. Time stands still while a task is ready and jumps to the next alarm when none is. Not thread-safe.
  */
 public final class VirtualTime {
-    private static final Instant EPOCH = Instant.parse("2026-01-01T00:00:00Z");
+    static final Instant EPOCH = Instant.parse("2026-01-01T00:00:00Z");
 
     private final Random random;
     private final List<Task> ready = new ArrayList<>();
@@ -28,30 +29,59 @@ public final class VirtualTime {
 
     /** A group of tasks with one fate: a host, or the agents' machine. */
     public final class Group implements Surroundings {
+        private final List<Task> held = new ArrayList<>();
         private boolean dead;
         private boolean paused;
+        private Optional<Instant> stoppedAt = Optional.empty();
+        private Duration ahead = Duration.ZERO;
 
         /** Nothing of this group runs any more: kill -9. */
         public void kill() {
             dead = true;
+            stoppedAt = stoppedAt.or(() -> Optional.of(now));
         }
 
         /** Nothing of this group runs until it is resumed. */
         public void pause() {
             paused = true;
+            stoppedAt = Optional.of(now);
         }
 
         public void resume() {
             paused = false;
+            if (!dead) {
+                stoppedAt = Optional.empty();
+            }
+            ready.addAll(held);
+            held.clear();
+        }
+
+        /** Sets its clock forward, or back, as somebody does who corrects it; pending alarms come when they would have. */
+        public void jump(Duration by) {
+            ahead = ahead.plus(by);
         }
 
         public boolean dead() {
             return dead;
         }
 
+        /** Since when nothing of it runs; empty while it does. */
+        Optional<Instant> stoppedAt() {
+            return stoppedAt;
+        }
+
+        Instant trueNow() {
+            return now;
+        }
+
+        public boolean paused() {
+            return paused;
+        }
+
+        /** What its clock says. */
         @Override
         public Instant now() {
-            return now;
+            return now.plus(ahead);
         }
 
         @Override
@@ -70,13 +100,13 @@ public final class VirtualTime {
 
         @Override
         public Alarm at(Instant at, Runnable task) {
-            var alarm = new Pending(at, order++, this, task);
+            var alarm = new Pending(at.minus(ahead), order++, this, task);
             alarms.add(alarm);
             return () -> alarm.cancelled = true;
         }
 
         public void after(Duration delay, Runnable task) {
-            at(now.plus(delay), task);
+            at(now().plus(delay), task);
         }
 
         @Override
@@ -116,13 +146,19 @@ public final class VirtualTime {
 
     /** Runs one ready task, or jumps to the next alarm. False when nothing is left to do before {@code until}. */
     public boolean step(Instant until) {
-        ready.removeIf(t -> t.group().dead);
-        var runnable = ready.stream().filter(t -> !t.group().paused).toList();
-        if (!runnable.isEmpty()) {
-            var task = runnable.get(random.nextInt(runnable.size()));
-            ready.remove(task);
-            task.work().run();
-            return true;
+        while (!ready.isEmpty()) {
+            int at = random.nextInt(ready.size());
+            var task = ready.get(at);
+            var last = ready.removeLast();
+            if (at < ready.size()) {
+                ready.set(at, last);
+            }
+            if (task.group().paused && !task.group().dead) {
+                task.group().held.add(task);
+            } else if (!task.group().dead) {
+                task.work().run();
+                return true;
+            }
         }
         while (!alarms.isEmpty() && !alarms.peek().at.isAfter(until)) {
             var alarm = alarms.poll();

@@ -37,6 +37,7 @@ final class ModuleTableTest {
             "holdfast-process", Set.of(),
             "holdfast-runtime", Set.of("holdfast-api", "holdfast-core"),
             "holdfast-claude", Set.of("holdfast-api", "holdfast-process"),
+            "holdfast-server", Set.of("holdfast-api", "holdfast-runtime"),
             "holdfast-testkit", Set.of("holdfast-api", "holdfast-core", "holdfast-runtime"),
             "holdfast-cli",
                     Set.of(
@@ -46,6 +47,7 @@ final class ModuleTableTest {
                             "holdfast-process",
                             "holdfast-runtime",
                             "holdfast-claude",
+                            "holdfast-server",
                             "holdfast-testkit"));
 
     private static final String[] INPUT_OUTPUT = {

@@ -16,7 +16,7 @@ CREATE TABLE session (
   unread_limit       INTEGER NOT NULL,
   unread_bytes_limit INTEGER NOT NULL,
   last_arrival       INTEGER NOT NULL,      -- the highest number given
-  ordinary           INTEGER NOT NULL,      -- ordinary arrivals accepted, ever
+  ordinary           INTEGER NOT NULL,      -- arrivals of counted kinds accepted, ever
   ordinary_bytes     INTEGER NOT NULL,
   ready_at           INTEGER                -- durable wake; NULL: nothing unread
 );
@@ -88,14 +88,19 @@ CREATE TABLE snapshot (
   body    BLOB    NOT NULL
 );
 
--- Names under which a session is reached.
+-- Names under which a session is reached. A released one stays, so that whoever uses it is told so; who claims it
+-- again takes the row over.
 CREATE TABLE address (
-  token       TEXT PRIMARY KEY,
+  token       TEXT    PRIMARY KEY,
   sid         INTEGER NOT NULL,
-  claimed_seq INTEGER NOT NULL,
-  released_no INTEGER                       -- the last number accepted through it
+  claimed_no  INTEGER NOT NULL,             -- order of claims within the session, from 1
+  accepts     INTEGER NOT NULL,             -- bit n: takes arrivals of the kind with code n
+  once        INTEGER NOT NULL,             -- 1: released by the first arrival it takes
+  released_no INTEGER,                      -- NULL: claimed; else the last arrival accepted before it was given up
+  crc         INTEGER NOT NULL
 );
-CREATE INDEX address_sid ON address(sid);
+CREATE INDEX address_order   ON address(sid, claimed_no);
+CREATE INDEX address_claimed ON address(sid, claimed_no) WHERE released_no IS NULL;
 
 -- Bodies over 64 KiB, once per session and content.
 CREATE TABLE blob (

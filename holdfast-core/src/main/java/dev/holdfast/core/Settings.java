@@ -1,0 +1,38 @@
+package dev.holdfast.core;
+
+/**
+ * How the owner was told to treat the session's mail.
+ *
+ * @param stayOpen the process is not ended for having nothing to do (CH-05)
+ * @param combine messages of one sender may share a turn (IN-15)
+ * @param boundary the runner is asked about a message before it is taken (MB-10)
+ * @param taker who takes the mail
+ */
+public record Settings(boolean stayOpen, boolean combine, boolean boundary, Taker taker) {
+    /** Who takes the mail (CH-09). */
+    public enum Taker {
+        /** An agent: turns are opened for it. */
+        AGENT,
+        /** A reading surface. */
+        READER,
+        /** Nobody now: mail waits, the rest is acted on. */
+        NOBODY
+    }
+
+    public static Settings standard() {
+        return new Settings(false, false, false, Taker.AGENT);
+    }
+
+    /** @param taker of the mail; all else as is standard */
+    public static Settings of(Taker taker) {
+        return new Settings(false, false, false, taker);
+    }
+
+    boolean agent() {
+        return taker == Taker.AGENT;
+    }
+
+    boolean reader() {
+        return taker == Taker.READER;
+    }
+}

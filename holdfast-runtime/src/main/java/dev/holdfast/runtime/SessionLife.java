@@ -1,0 +1,642 @@
+package dev.holdfast.runtime;
+
+import dev.holdfast.Claim;
+import dev.holdfast.Drained;
+import dev.holdfast.FeedEnd;
+import dev.holdfast.Harness;
+import dev.holdfast.HoldfastException;
+import dev.holdfast.JournalException;
+import dev.holdfast.Outcome;
+import dev.holdfast.Session;
+import dev.holdfast.SessionName;
+import dev.holdfast.SessionPolicy;
+import dev.holdfast.SessionSummary;
+import dev.holdfast.Tool;
+import dev.holdfast.core.Durable;
+import dev.holdfast.core.Input;
+import dev.holdfast.core.Live;
+import dev.holdfast.core.Phase;
+import dev.holdfast.core.Settings;
+import dev.holdfast.core.Settings.Taker;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The life of a session on this host: wakes its owner when there is something to do and lets it go when there is nothing.
+ * What it does for its users is in {@link SessionMail} and {@link HeldSession}. Thread-safe; {@code lock} guards which
+ * owner is current and who waits for what, is held only for moments, and of other locks only a reading's and the store's
+ * are taken under it.
+ */
+abstract class SessionLife implements Session, Owner.Audience {
+    private static final Logger LOG = LoggerFactory.getLogger(HeldSession.class);
+    /** How long somebody who needs the owner waits while another host has the session (IN-18), and how often it is tried. */
+    private static final Duration HAND_OFF_WAIT = Duration.ofSeconds(5);
+
+    private static final Duration HAND_OFF_RETRY = Duration.ofMillis(250);
+
+    final SessionName name;
+    final Holdfast.Parts parts;
+    final Feed feed;
+    final Observers observers;
+    final Chronicle chronicle;
+    final Watches watches;
+
+    final Object lock = new Object();
+    Taking taking;
+    Optional<Owner> owner = Optional.empty();
+    /** The end of the last owner's work on the claim: the next claim is taken after it. */
+    CompletionStage<?> released = CompletableFuture.completedFuture(null);
+
+    boolean waking;
+    /** The owner is told to go, since somebody else takes the mail from now on. */
+    boolean changing;
+
+    boolean closed;
+    /** Another host owns it, or will: it was let go here. */
+    boolean owned;
+
+    boolean letGo;
+    Optional<Instant> refusedSince = Optional.empty();
+    /** How many wishes to resume are being stored, and the number of the newest that was. */
+    int resumesStoring;
+
+    long resumeStored;
+    final List<CompletableFuture<Void>> down = new ArrayList<>();
+    /** What the present owner has said of its state; meaningless before it said something. */
+    Durable state = Durable.empty();
+
+    Live live = Live.none();
+    boolean told;
+    /** Observers that begin with the state of the owner that is being woken. */
+    final List<CompletableFuture<Durable>> begins = new ArrayList<>();
+
+    /** Inputs for an owner that is not awake yet. */
+    final List<Input> early = new ArrayList<>();
+
+    final Callers callers;
+    final Internals internals;
+    final List<CompletableFuture<Boolean>> awaiting = new ArrayList<>();
+    final Map<Long, List<Ending>> settling = new LinkedHashMap<>();
+    Optional<Reading> reading = Optional.empty();
+    Optional<CompletableFuture<Drained>> releasing = Optional.empty();
+    long takesAsked;
+    /** Who waits for an end was looked up in the events up to here, while there is no owner. */
+    private long searchedThrough;
+    /** Something may have come in while the owner left. */
+    private boolean missed;
+
+    /** Who takes the session's mail here, and how. */
+    record Taking(Harness harness, Map<String, Tool> tools, SessionPolicy policy, Taker taker) {
+        static Taking agent(Harness harness, Map<String, Tool> tools, SessionPolicy policy) {
+            return new Taking(harness, tools, policy, Taker.AGENT);
+        }
+
+        /** A reading surface, or nobody. */
+        static Taking without(Taker taker) {
+            return new Taking(NoAgent.INSTANCE, Map.of(), SessionPolicy.standard(), taker);
+        }
+
+        Settings settings() {
+            return new Settings(
+                    policy.stay() == SessionPolicy.Stay.STAY_OPEN,
+                    policy.combine(),
+                    policy.boundary().isPresent(),
+                    taker);
+        }
+    }
+
+    SessionLife(SessionName name, Taking taking, Holdfast.Parts parts) {
+        this.name = name;
+        this.taking = taking;
+        this.parts = parts;
+        var executor = parts.options().surroundings().executor();
+        this.feed = new Feed(name, parts.journal(), parts.options().surroundings());
+        this.observers = new Observers(name, parts);
+        this.chronicle = new Chronicle(name, parts);
+        this.watches = new Watches(feed, parts);
+        this.callers = new Callers(executor);
+        this.internals = new Internals(executor);
+    }
+
+    Harness harness() {
+        synchronized (lock) {
+            return taking.harness();
+        }
+    }
+
+    boolean isTakenUp() {
+        synchronized (lock) {
+            return taking.taker() != Taker.NOBODY;
+        }
+    }
+
+    /** Given to another host on purpose. */
+    boolean isLetGo() {
+        synchronized (lock) {
+            return letGo;
+        }
+    }
+
+    /**
+     * A reader's wish to end a message.
+     *
+     * @param end whether the record is of it
+     */
+    record Ending(Outcome outcome, String text, CompletableFuture<Boolean> end) {}
+
+    abstract HeldSession self();
+
+    /** Looks for the end of what a caller waits for in what is recorded. */
+    abstract void search(Callers.Caller caller);
+
+    /** Under the lock: whoever wants to end a message that a reader has taken is told whether he did. */
+    abstract void settled(long number, Predicate<Ending> his);
+
+    /** Under the lock: who waits for something to take is told. */
+    abstract void awaited(Phase phase, boolean waits);
+
+    // ---- the owner's life -----------------------------------------------------------------------------------------
+
+    /** Under the lock: mail alone need not wake an owner, since nobody here takes it. */
+    boolean sleepsOnMail() {
+        return taking.taker() == Taker.NOBODY;
+    }
+
+    /** As {@link #signal}, each second while the journal says that something is open: a parked session stays asleep. */
+    void sweep() {
+        boolean rests;
+        synchronized (lock) {
+            boolean due = parts.options()
+                    .core()
+                    .wakeAt(state, live)
+                    .filter(at -> !at.isAfter(parts.options().surroundings().now()))
+                    .isPresent();
+            if (owner.isEmpty() && sleepsOnMail()) {
+                return;
+            }
+            rests = owner.isEmpty() && told && !due && !runs(state.phase().name());
+        }
+        if (!rests) {
+            signal();
+            return;
+        }
+        // It rested when its last owner here let go; another host may have taken it up again since.
+        parts.journal().session(name).thenAccept(summary -> {
+            if (summary.filter(s -> runs(s.summary().phase())).isPresent()) {
+                signal();
+            }
+        });
+    }
+
+    static boolean runs(String phase) {
+        return !phase.equals(Phase.PARKED.name()) && !phase.equals(Phase.PAUSED.name());
+    }
+
+    /** Another host may own the session, now or again: what it records is looked for each second. */
+    void poll() {
+        synchronized (lock) {
+            boolean waited = !awaiting.isEmpty() || watches.anyStates() || !callers.isEmpty();
+            boolean watched = observers.any() || feed.isFollowed();
+            if (owner.isPresent() || !(elsewhere() || waited || watched)) {
+                return;
+            }
+        }
+        feed.committed();
+        observers.signal();
+        lookForState();
+        lookForEnds();
+    }
+
+    /** An owner that does not hold the session any more ends, also while it has nothing to write (P3). */
+    void endIfLost() {
+        synchronized (lock) {
+            owner.ifPresent(Owner::endIfLost);
+        }
+    }
+
+    /** For those who wait for an end in a session that rested here: another host may have taken it up since. */
+    private void lookForEnds() {
+        synchronized (lock) {
+            if (callers.isEmpty()) {
+                return;
+            }
+        }
+        logged(parts.journal().session(name).thenAccept(summary -> {
+            synchronized (lock) {
+                long seq = summary.map(SessionSummary::seq).orElse(0L);
+                if (owner.isEmpty() && !waking && seq > searchedThrough) {
+                    searchedThrough = seq;
+                    callers.waiting().stream().filter(c -> !c.watched()).forEach(this::search);
+                }
+            }
+        }));
+    }
+
+    private void logged(CompletionStage<?> look) {
+        look.whenComplete((done, failure) -> {
+            if (failure != null && !closed) {
+                LOG.warn("session {} could not be looked at; it is tried again", name, failure);
+            }
+        });
+    }
+
+    /** Under the lock: what happens to the session is not told here by an owner. */
+    boolean elsewhere() {
+        return owned || sleepsOnMail();
+    }
+
+    /** For those who wait for a state of a session that is not owned here. */
+    void lookForState() {
+        synchronized (lock) {
+            if (awaiting.isEmpty() && !watches.anyStates()) {
+                return;
+            }
+        }
+        logged(chronicle.state().thenAcceptBoth(parts.journal().session(name), (now, summary) -> {
+            watches.reached(now);
+            synchronized (lock) {
+                if (!(owner.isPresent() && told)) {
+                    boolean unread = summary.filter(s -> s.unread() > 0).isPresent()
+                            || !now.front().isEmpty();
+                    awaited(now.phase(), unread);
+                }
+            }
+        }));
+    }
+
+    /** For the owner, which is woken when there is none. False when this host stops. */
+    boolean offer(Input input) {
+        synchronized (lock) {
+            if (closed) {
+                return false;
+            }
+            if (owner.isPresent() && !changing) {
+                owner.get().offer(input);
+                return true;
+            }
+            early.add(input);
+            signal();
+            return true;
+        }
+    }
+
+    /** As {@link #offer}, to the owner there is, or is about to be: without one it is of no use. */
+    void offerIfAwake(Input input) {
+        synchronized (lock) {
+            if (owner.isPresent() || waking) {
+                offer(input);
+            }
+        }
+    }
+
+    /** As {@link #offer}, for a take, which learns when the owner has looked at it. */
+    void offer(Reading.Take take, Input.TakeWanted wanted) {
+        synchronized (lock) {
+            if (owner.isPresent() && !changing) { // else its feed is over, which it learns
+                takesAsked++;
+                take.ticket(takesAsked);
+                owner.get().offer(wanted);
+            }
+        }
+    }
+
+    /** Mail may have come in. */
+    void arrived() {
+        observers.signal();
+        boolean sleeps;
+        synchronized (lock) {
+            sleeps = sleepsOnMail() && owner.isEmpty();
+        }
+        if (sleeps) {
+            lookForState();
+        } else {
+            signal();
+        }
+    }
+
+    /** Something may have come in: the owner is told, or woken. */
+    void signal() {
+        synchronized (lock) {
+            if (closed || waking) {
+                return; // an owner being woken reads everything anyway
+            }
+            if (changing && owner.isPresent()) {
+                missed = true; // it leaves, and reads no more
+                return;
+            }
+            if (owner.isPresent()) {
+                owner.get().signal();
+                return;
+            }
+            waking = true;
+            parts.sessions().keep(self());
+            released = released.handle((ok, failure) -> null)
+                    .thenCompose(ignored -> parts.journal().claim(name, parts.node()))
+                    .handle((claim, failure) -> {
+                        claimed(claim, failure);
+                        return null;
+                    });
+        }
+    }
+
+    void claimed(@Nullable Claim claim, @Nullable Throwable failure) {
+        synchronized (lock) {
+            waking = false;
+            if (claim == null) {
+                unclaimed(failure);
+                return;
+            }
+            owned = false;
+            refusedSince = Optional.empty();
+            told = false;
+            takesAsked = 0;
+            internals.forget();
+            var next = owner(claim);
+            owner = Optional.of(next);
+            next.wake(taking.harness().name(), taking.settings());
+            if (closed || changing) {
+                next.offer(new Input.Leaving());
+            } else {
+                early.forEach(next::offer);
+                early.clear();
+            }
+        }
+    }
+
+    Owner owner(Claim claim) {
+        return new Owner(
+                name,
+                claim,
+                parts.journal(),
+                parts.codec(),
+                parts.envelope(),
+                parts.options(),
+                this,
+                outlet -> new EffectRunner(
+                        name,
+                        taking.harness(),
+                        taking.tools(),
+                        parts.slots(),
+                        parts.transcript(),
+                        parts.options(),
+                        parts.journal().storeId(),
+                        parts.home(),
+                        outlet));
+    }
+
+    /** Under the lock. Owned by another host, it is acted on there, and what is waited for is read from the journal. */
+    void unclaimed(@Nullable Throwable failure) {
+        boolean refused =
+                Blocking.cause(failure) instanceof JournalException j && j.problem() == JournalException.Problem.OWNED;
+        changing = false;
+        told = false;
+        departed(released);
+        if (refused && !early.isEmpty() && !closed && triesAgain()) {
+            return;
+        }
+        refusedSince = Optional.empty();
+        early.clear();
+        reading.ifPresent(r -> r.lost(FeedEnd.FENCED));
+        beginFromJournal();
+        if (refused) {
+            LOG.debug("session {}: {}", name, reason(failure));
+            owned = true;
+            resumeStored = 0;
+            watches.failOwners(new HoldfastException("session " + name + ": " + reason(failure)
+                    + "; nothing was done, try again when it was let go there"));
+            callers.waiting().stream().filter(c -> !c.watched()).forEach(this::search);
+            return;
+        }
+        LOG.error("session {} cannot be claimed", name, failure);
+        failAll("the session cannot be taken up: " + reason(failure));
+    }
+
+    /** Under the lock: no owner here will say where those who observe begin. */
+    void beginFromJournal() {
+        begins.forEach(b -> follow(chronicle.state(), b));
+        begins.clear();
+    }
+
+    static <T> void follow(CompletionStage<T> stage, CompletableFuture<T> follower) {
+        stage.whenComplete((value, failure) -> {
+            if (failure == null) {
+                follower.complete(value);
+            } else {
+                follower.completeExceptionally(failure);
+            }
+        });
+    }
+
+    /** A hand-off takes moments: who needs the owner need not notice it (IN-18). */
+    boolean triesAgain() {
+        var surroundings = parts.options().surroundings();
+        var since = refusedSince.orElseGet(surroundings::now);
+        refusedSince = Optional.of(since);
+        if (surroundings.now().isAfter(since.plus(HAND_OFF_WAIT))) {
+            return false;
+        }
+        surroundings.at(surroundings.now().plus(HAND_OFF_RETRY), this::signal);
+        return true;
+    }
+
+    /** Under the lock: nobody waits for what this session does. */
+    boolean unwatched() {
+        return callers.isEmpty()
+                && awaiting.isEmpty()
+                && internals.isEmpty()
+                && settling.isEmpty()
+                && early.isEmpty()
+                && reading.isEmpty()
+                && !watches.any()
+                && !feed.isFollowed()
+                && !observers.any();
+    }
+
+    @Override
+    public boolean mayRest(Owner resting) {
+        synchronized (lock) {
+            if (owner.filter(o -> o == resting).isEmpty() || !resting.inboxEmpty()) {
+                return false;
+            }
+            owner = Optional.empty();
+            chronicle.remember(new Chronicle.Known(state, resting.seq()));
+            searchedThrough = resting.seq();
+            internals.forget();
+            released = resting.resign();
+            gone(released);
+            if (parts.options().resolves() && unwatched()) {
+                parts.sessions().letGo(self());
+            }
+            return true;
+        }
+    }
+
+    /** Under the lock: there is no owner any more once {@code end} is over. */
+    void gone(CompletionStage<?> end) {
+        changing = false;
+        departed(end);
+        if (!early.isEmpty() || missed) {
+            missed = false;
+            signal();
+        }
+    }
+
+    void departed(CompletionStage<?> end) {
+        var waiting = List.copyOf(down);
+        down.clear();
+        waiting.forEach(d -> end.whenComplete((ok, failure) -> elsewhere(() -> d.complete(null))));
+    }
+
+    @Override
+    public void over(Owner ended, String why, Optional<Throwable> cause) {
+        cause.ifPresentOrElse(
+                c -> LOG.error("session {} stops: {}", name, why, c),
+                () -> LOG.warn("session {} stops: {}", name, why));
+        synchronized (lock) {
+            if (owner.filter(o -> o == ended).isEmpty()) {
+                return;
+            }
+            owner = Optional.empty();
+            owned |= cause.isEmpty();
+            told = false;
+            reading.ifPresent(r -> r.lost(FeedEnd.FENCED));
+            early.clear();
+            beginFromJournal();
+            failAll(why + cause.map(c -> ": " + reason(c)).orElse(""));
+            gone(released);
+        }
+    }
+
+    static String reason(@Nullable Throwable failure) {
+        var cause = Blocking.cause(failure);
+        return cause == null || cause.getMessage() == null ? String.valueOf(cause) : cause.getMessage();
+    }
+
+    /** Under the lock. */
+    void failAll(String why) {
+        var failure = new HoldfastException("session " + name + ": " + why + "; what was accepted is kept");
+        callers.failAll(failure);
+        watches.failAll(failure);
+        nothingInHand();
+    }
+
+    /** Under the lock: what hangs on the owner there was is over. */
+    void nothingInHand() {
+        internals.forget();
+        List.copyOf(settling.keySet()).forEach(number -> settled(number, ending -> false));
+        awaiting.forEach(a -> elsewhere(() -> a.complete(false)));
+        awaiting.clear();
+    }
+
+    /** Callers are completed on a thread of their own: what hangs on them is somebody else's code. */
+    void elsewhere(Runnable completion) {
+        parts.options().surroundings().executor().execute(completion);
+    }
+
+    /** Ends the process and lets the owner go, for good; what is open stays open. Completes when nothing runs any more. */
+    CompletableFuture<Void> leave() {
+        synchronized (lock) {
+            closed = true;
+            early.clear();
+            begins.forEach(b -> b.cancel(false));
+            begins.clear();
+            reading.ifPresent(r -> r.lost(FeedEnd.ENDED));
+            failAll("the host stops");
+            watches.stop(new HoldfastException("session " + name + ": this host is closed; what was accepted is kept"));
+            return depart();
+        }
+    }
+
+    /** The host is closed: nobody is told anything any more. */
+    void stop() {
+        feed.stop();
+        observers.stop();
+    }
+
+    /**
+     * Somebody else takes the mail here from now on; the owner there is goes first.
+     *
+     * @throws HoldfastException when an agent has it, or a reader that is not closed
+     */
+    CompletionStage<Void> become(Taking next) {
+        synchronized (lock) {
+            if (releasing.isPresent()) { // taken up again once it was let go
+                return releasing.get().handle((drained, failure) -> null).thenCompose(over -> become(next));
+            }
+            if (taking.taker() == next.taker()) {
+                return CompletableFuture.completedFuture(null);
+            }
+            if (taking.taker() == Taker.AGENT || reading.filter(r -> !r.over()).isPresent()) {
+                throw new HoldfastException("session " + name + " is taken up here by "
+                        + (taking.taker() == Taker.AGENT ? "an agent" : "a reader")
+                        + " already: let it go first, with close of the reader or release of the session");
+            }
+            letGo = false;
+            return change(next);
+        }
+    }
+
+    /** Drains it, then lets it go (IN-18). Who asks while that is under way waits for the same. */
+    CompletionStage<Drained> release(Duration within) {
+        var drained = drain(within);
+        var over = new CompletableFuture<Drained>();
+        synchronized (lock) {
+            if (releasing.isPresent()) {
+                return releasing.get();
+            }
+            releasing = Optional.of(over);
+        }
+        var released = drained.thenCompose(left -> letGo().thenApply(gone -> left))
+                .whenComplete((left, failure) -> {
+                    synchronized (lock) {
+                        releasing = Optional.empty();
+                    }
+                });
+        follow(released, over);
+        return over;
+    }
+
+    /** Nobody takes the mail here any more, so that another host can; senders and observers do not notice (IN-18). */
+    CompletionStage<Void> letGo() {
+        synchronized (lock) {
+            letGo = true;
+            reading.ifPresent(r -> r.lost(FeedEnd.ENDED));
+            nothingInHand();
+            var gone = change(Taking.without(Taker.NOBODY));
+            return gone.thenRun(() -> {
+                synchronized (lock) {
+                    callers.waiting().forEach(this::search);
+                }
+            });
+        }
+    }
+
+    CompletableFuture<Void> change(Taking next) {
+        taking = next;
+        changing = owner.isPresent() || waking;
+        told &= owner.isPresent();
+        return depart();
+    }
+
+    /** Under the lock: completes once the owner there is has gone. */
+    CompletableFuture<Void> depart() {
+        if (owner.isEmpty() && !waking) {
+            return released.handle((ok, failure) -> (Void) null).toCompletableFuture();
+        }
+        var gone = new CompletableFuture<Void>();
+        down.add(gone);
+        owner.ifPresent(o -> o.offer(new Input.Leaving()));
+        return gone;
+    }
+}

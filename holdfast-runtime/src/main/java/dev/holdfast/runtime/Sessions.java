@@ -1,0 +1,94 @@
+package dev.holdfast.runtime;
+
+import dev.holdfast.SessionName;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sessions of one host: at most one object for each name at any time. One that sleeps, that nobody waits on and that
+ * can be made again is kept only as long as somebody else refers to it, so that sleepers cost nothing. Thread-safe.
+ */
+final class Sessions {
+    private final Map<SessionName, Entry> entries = new ConcurrentHashMap<>();
+    private final ReferenceQueue<HeldSession> gone = new ReferenceQueue<>();
+
+    /** A session; {@code strong} while it may not be forgotten. */
+    private static final class Entry extends WeakReference<HeldSession> {
+        private final SessionName name;
+
+        @SuppressWarnings("unused") // held, not read
+        private volatile @Nullable HeldSession strong;
+
+        Entry(HeldSession session, ReferenceQueue<HeldSession> gone) {
+            super(session, gone);
+            name = session.name();
+            strong = session;
+        }
+    }
+
+    Optional<HeldSession> find(SessionName name) {
+        sweep();
+        return Optional.ofNullable(entries.get(name)).map(Entry::get);
+    }
+
+    HeldSession findOrAdd(SessionName name, Function<SessionName, HeldSession> make) {
+        sweep();
+        var found = new ArrayList<HeldSession>(1); // also what keeps it alive until it is returned
+        entries.compute(name, (n, entry) -> {
+            var known = entry == null ? null : entry.get();
+            if (entry != null && known != null) {
+                found.add(known);
+                return entry;
+            }
+            var made = make.apply(n);
+            found.add(made);
+            return new Entry(made, gone);
+        });
+        return found.getFirst();
+    }
+
+    void remove(HeldSession session) {
+        entries.computeIfPresent(session.name(), (n, entry) -> entry.get() == session ? null : entry);
+    }
+
+    /** It has work: it may not be forgotten. */
+    void keep(HeldSession session) {
+        hold(session, session);
+    }
+
+    /** It sleeps and nobody waits on it: it may be forgotten. */
+    void letGo(HeldSession session) {
+        hold(session, null);
+    }
+
+    private void hold(HeldSession session, @Nullable HeldSession strong) {
+        entries.computeIfPresent(session.name(), (n, entry) -> {
+            if (entry.get() == session) {
+                entry.strong = strong;
+            }
+            return entry;
+        });
+    }
+
+    List<HeldSession> all() {
+        sweep();
+        return entries.values().stream()
+                .flatMap(e -> Optional.ofNullable(e.get()).stream())
+                .toList();
+    }
+
+    private void sweep() {
+        for (var entry = gone.poll(); entry != null; entry = gone.poll()) {
+            if (entry instanceof Entry e) {
+                entries.remove(e.name, e);
+            }
+        }
+    }
+}
