@@ -28,7 +28,6 @@ final class SimulatedReader {
     private Optional<Mailbox> mailbox = Optional.empty();
     private boolean opening;
     private boolean stopped;
-    private int answers;
 
     SimulatedReader(Simulation world, SimulatedHost host, Holdfast holdfast) {
         this.world = world;
@@ -248,7 +247,7 @@ final class SimulatedReader {
     }
 
     private void settle(Hand from, Received message) {
-        var answer = "read answer " + ++answers + " by " + host;
+        var answer = "read answer " + world.nextAnswer() + " by " + host;
         boolean fenced = from.fenced;
         var outcome = below(4) == 0 ? Outcome.FAILED : Outcome.ANSWERED;
         world.promised(host, "settle " + message.number(), from.settling.settle(message, outcome, answer))

@@ -39,6 +39,7 @@ public final class Simulation {
     final SimulatedAgents agents;
     final InvariantChecker checker;
     final Kind kind;
+    private int answers;
     final Limits limits = Limits.standard().withIdle(Duration.ofSeconds(20));
     private final long seed;
     private final Optional<SeededBug> bug;
@@ -232,6 +233,11 @@ public final class Simulation {
 
     int nextHost() {
         return ++hostsMade;
+    }
+
+    /** Each answer of a reader is one of its kind, so that it can be told whose is recorded. */
+    int nextAnswer() {
+        return ++answers;
     }
 
     Optional<SeededBug> bug() {
