@@ -3,7 +3,6 @@ package dev.holdfast.journal;
 import dev.holdfast.Address;
 import dev.holdfast.AddressClaim;
 import dev.holdfast.AddressTerms;
-import dev.holdfast.Arrival;
 import dev.holdfast.Claim;
 import dev.holdfast.Delivery;
 import dev.holdfast.Journal;
@@ -13,8 +12,6 @@ import dev.holdfast.Receipt;
 import dev.holdfast.SessionImage;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
-import dev.holdfast.SessionSummary;
-import dev.holdfast.StoredEvent;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -51,7 +48,7 @@ import java.util.function.Consumer;
  * <p><b>Pages.</b> A page of events or arrivals may be shorter than asked for, since it also ends at 16 MiB of payload;
  * only an empty page is the end.
  */
-public final class PostgresJournal implements Journal {
+public final class PostgresJournal extends StoreReading implements Journal {
     /** As {@link Reads#READY}, without the sessions of other nodes that are alive. */
     static final String READY = "SELECT s.name FROM ("
             + "SELECT sid, ready_at AS since, 1 AS unread FROM session WHERE ready_at IS NOT NULL"
@@ -267,7 +264,7 @@ public final class PostgresJournal implements Journal {
      */
     @Override
     public CompletionStage<List<SessionName>> ready(Instant now, int max) {
-        SqliteReader.atLeastOne(max);
+        atLeastOne(max);
         return reads.read(
                 "looking for ready sessions",
                 sql -> Reads.names(sql.bind(READY, Micros.of(now), sql.texts(leases.names()), max)));
@@ -279,39 +276,6 @@ public final class PostgresJournal implements Journal {
         committer.listen(listener);
     }
 
-    @Override
-    public CompletionStage<List<StoredEvent>> events(SessionName session, long afterSeq, int max) {
-        SqliteReader.atLeastOne(max);
-        return reads.read("reading events", sql -> Reads.events(sql, session, afterSeq, max));
-    }
-
-    @Override
-    public CompletionStage<List<Arrival>> arrivals(SessionName session, long after, int max, Selection selection) {
-        SqliteReader.atLeastOne(max);
-        return reads.read("reading arrivals", sql -> Reads.arrivals(sql, session, after, max, selection));
-    }
-
-    @Override
-    public CompletionStage<List<SessionSummary>> sessions(Optional<SessionName> after, int max) {
-        SqliteReader.atLeastOne(max);
-        return reads.read("listing sessions", sql -> Reads.sessions(sql, after, max));
-    }
-
-    @Override
-    public CompletionStage<Optional<SessionSummary>> session(SessionName name) {
-        return reads.read("reading a session", sql -> Reads.session(sql, name));
-    }
-
-    @Override
-    public CompletionStage<List<Address>> addresses(SessionName name) {
-        return reads.read("listing addresses", sql -> Reads.addresses(sql, name));
-    }
-
-    @Override
-    public CompletionStage<Optional<Address>> address(String token) {
-        return reads.read("looking an address up", sql -> Reads.address(sql, token));
-    }
-
     /** Reads every row and checks checksums, numbers and sums; for {@code doctor}. Takes long on a large store. */
     public CompletionStage<Verification> verify() {
         return reads.read("verifying", sql -> Verifier.verify(sql, "schema " + options.schema()));
@@ -320,6 +284,11 @@ public final class PostgresJournal implements Journal {
     /** Does not prolong leases any more nor give them back, as a process that stands still; writes go on. For tests. */
     void abandonLeases() {
         leases.abandon();
+    }
+
+    @Override
+    <R> CompletionStage<R> read(String what, Query<R> query) {
+        return reads.read(what, query::of);
     }
 
     /** Commits what waits, as far as its patience lasts, and gives the leases back. Idempotent. */

@@ -1,17 +1,9 @@
 package dev.holdfast.journal;
 
-import dev.holdfast.Address;
-import dev.holdfast.Arrival;
 import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
-import dev.holdfast.JournalReader;
-import dev.holdfast.SessionName;
-import dev.holdfast.SessionSummary;
-import dev.holdfast.StoredEvent;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A page of events or arrivals may be shorter than asked for, since it also ends at 16 MiB of payload; only an empty
  * page is the end.
  */
-public final class PostgresReader implements JournalReader {
+public final class PostgresReader extends StoreReading {
     private final PostgresConnections connections;
     private final PostgresReadPool reads;
     private final String where;
@@ -59,36 +51,8 @@ public final class PostgresReader implements JournalReader {
     }
 
     @Override
-    public CompletionStage<List<StoredEvent>> events(SessionName session, long afterSeq, int max) {
-        SqliteReader.atLeastOne(max);
-        return reads.read("reading events", sql -> Reads.events(sql, session, afterSeq, max));
-    }
-
-    @Override
-    public CompletionStage<List<Arrival>> arrivals(SessionName session, long after, int max, Selection selection) {
-        SqliteReader.atLeastOne(max);
-        return reads.read("reading arrivals", sql -> Reads.arrivals(sql, session, after, max, selection));
-    }
-
-    @Override
-    public CompletionStage<List<SessionSummary>> sessions(Optional<SessionName> after, int max) {
-        SqliteReader.atLeastOne(max);
-        return reads.read("listing sessions", sql -> Reads.sessions(sql, after, max));
-    }
-
-    @Override
-    public CompletionStage<Optional<SessionSummary>> session(SessionName name) {
-        return reads.read("reading a session", sql -> Reads.session(sql, name));
-    }
-
-    @Override
-    public CompletionStage<List<Address>> addresses(SessionName name) {
-        return reads.read("listing addresses", sql -> Reads.addresses(sql, name));
-    }
-
-    @Override
-    public CompletionStage<Optional<Address>> address(String token) {
-        return reads.read("looking an address up", sql -> Reads.address(sql, token));
+    <R> CompletionStage<R> read(String what, Query<R> query) {
+        return reads.read(what, query::of);
     }
 
     /** Idempotent. */

@@ -3,7 +3,6 @@ package dev.holdfast.journal;
 import dev.holdfast.Address;
 import dev.holdfast.AddressClaim;
 import dev.holdfast.AddressTerms;
-import dev.holdfast.Arrival;
 import dev.holdfast.Claim;
 import dev.holdfast.Delivery;
 import dev.holdfast.Journal;
@@ -14,8 +13,6 @@ import dev.holdfast.Receipt;
 import dev.holdfast.SessionImage;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
-import dev.holdfast.SessionSummary;
-import dev.holdfast.StoredEvent;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,7 +46,7 @@ import org.slf4j.LoggerFactory;
  * <p><b>Pages.</b> A page of events or arrivals may be shorter than asked for, since it also ends at 16 MiB of payload;
  * only an empty page is the end.
  */
-public final class SqliteJournal implements Journal {
+public final class SqliteJournal extends StoreReading implements Journal {
     private static final Logger LOG = LoggerFactory.getLogger(SqliteJournal.class);
 
     private final DataDirectory directory;
@@ -362,7 +359,7 @@ public final class SqliteJournal implements Journal {
      */
     @Override
     public CompletionStage<List<SessionName>> ready(Instant now, int max) {
-        SqliteReader.atLeastOne(max);
+        atLeastOne(max);
         return reads.read("looking for ready sessions", sql -> Reads.ready(sql, now, max));
     }
 
@@ -372,36 +369,8 @@ public final class SqliteJournal implements Journal {
     }
 
     @Override
-    public CompletionStage<List<StoredEvent>> events(SessionName session, long afterSeq, int max) {
-        SqliteReader.atLeastOne(max);
-        return reads.read("reading events", sql -> Reads.events(sql, session, afterSeq, max));
-    }
-
-    @Override
-    public CompletionStage<List<Arrival>> arrivals(SessionName session, long after, int max, Selection selection) {
-        SqliteReader.atLeastOne(max);
-        return reads.read("reading arrivals", sql -> Reads.arrivals(sql, session, after, max, selection));
-    }
-
-    @Override
-    public CompletionStage<List<SessionSummary>> sessions(Optional<SessionName> after, int max) {
-        SqliteReader.atLeastOne(max);
-        return reads.read("listing sessions", sql -> Reads.sessions(sql, after, max));
-    }
-
-    @Override
-    public CompletionStage<Optional<SessionSummary>> session(SessionName name) {
-        return reads.read("reading a session", sql -> Reads.session(sql, name));
-    }
-
-    @Override
-    public CompletionStage<List<Address>> addresses(SessionName name) {
-        return reads.read("listing addresses", sql -> Reads.addresses(sql, name));
-    }
-
-    @Override
-    public CompletionStage<Optional<Address>> address(String token) {
-        return reads.read("looking an address up", sql -> Reads.address(sql, token));
+    <R> CompletionStage<R> read(String what, Query<R> query) {
+        return reads.read(what, query::of);
     }
 
     /** Commits what waits, folds the log into the database, and gives the directory back. Idempotent. */

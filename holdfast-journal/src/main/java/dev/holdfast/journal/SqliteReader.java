@@ -1,19 +1,11 @@
 package dev.holdfast.journal;
 
-import dev.holdfast.Address;
-import dev.holdfast.Arrival;
 import dev.holdfast.JournalException;
 import dev.holdfast.JournalException.Problem;
-import dev.holdfast.JournalReader;
-import dev.holdfast.SessionName;
-import dev.holdfast.SessionSummary;
-import dev.holdfast.StoredEvent;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
-import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -27,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * there and reading goes through them. A store that is closed cleanly and has no {@code -shm} file is read as it
  * lies, without making one, and what was read counts only if no owner came meanwhile.
  */
-public final class SqliteReader implements JournalReader {
+public final class SqliteReader extends StoreReading {
     private static final int READERS = 2;
 
     private final Path directory;
@@ -128,47 +120,13 @@ public final class SqliteReader implements JournalReader {
     }
 
     @Override
-    public CompletionStage<List<StoredEvent>> events(SessionName session, long afterSeq, int max) {
-        atLeastOne(max);
-        return reads.read("reading events", sql -> Reads.events(sql, session, afterSeq, max));
-    }
-
-    @Override
-    public CompletionStage<List<Arrival>> arrivals(SessionName session, long after, int max, Selection selection) {
-        atLeastOne(max);
-        return reads.read("reading arrivals", sql -> Reads.arrivals(sql, session, after, max, selection));
-    }
-
-    @Override
-    public CompletionStage<List<SessionSummary>> sessions(Optional<SessionName> after, int max) {
-        atLeastOne(max);
-        return reads.read("listing sessions", sql -> Reads.sessions(sql, after, max));
-    }
-
-    @Override
-    public CompletionStage<Optional<SessionSummary>> session(SessionName name) {
-        return reads.read("reading a session", sql -> Reads.session(sql, name));
-    }
-
-    @Override
-    public CompletionStage<List<Address>> addresses(SessionName name) {
-        return reads.read("listing addresses", sql -> Reads.addresses(sql, name));
-    }
-
-    @Override
-    public CompletionStage<Optional<Address>> address(String token) {
-        return reads.read("looking an address up", sql -> Reads.address(sql, token));
+    <R> CompletionStage<R> read(String what, Query<R> query) {
+        return reads.read(what, query::of);
     }
 
     @Override
     public void close() {
         closed.set(true);
         reads.close();
-    }
-
-    static void atLeastOne(int max) {
-        if (max < 1) {
-            throw new IllegalArgumentException("a page holds at least 1; max is " + max);
-        }
     }
 }

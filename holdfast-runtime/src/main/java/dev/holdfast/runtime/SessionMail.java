@@ -69,9 +69,7 @@ abstract class SessionMail extends SessionLife {
                     case Event.TurnOpened e ->
                         e.messages().forEach(m -> callers.steered(m.number(), SteerAnswer.QUEUED));
                     case Event.PhaseChanged e -> phaseChanged(e);
-                    case Event.ArrivalDone e -> {
-                        wordless(e.number(), e.kind() + ": " + e.what());
-                    }
+                    case Event.ArrivalDone e -> wordless(e.number(), e.kind() + ": " + e.what());
                     case Event.MessagesTaken e ->
                         e.messages().stream()
                                 .filter(m -> !m.kind().speaks())
