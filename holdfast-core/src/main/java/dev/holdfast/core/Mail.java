@@ -93,7 +93,11 @@ abstract sealed class Mail extends Turns permits Feeds {
     }
 
     private void cancelTurn(Header h, long target) {
-        endTurnFor(h, open(target), "turn " + target);
+        if (target > durable.lastTurn()) {
+            done(h, "there is no turn " + target);
+        } else {
+            endTurnFor(h, open(target), "turn " + target);
+        }
     }
 
     private boolean open(long turn) {
@@ -148,7 +152,8 @@ abstract sealed class Mail extends Turns permits Feeds {
         if (waits.isPresent()) {
             takeOut(h, waits.get(), Outcome.CANCELLED, "cancelled before its turn");
         } else if (durable.named(number) || readThrough(Math.min(number, h.number() - 1))) {
-            done(h, "message " + number + " is not waiting any more");
+            boolean none = number >= h.number();
+            done(h, none ? "there is no message " + number : "message " + number + " is not waiting any more");
         }
     }
 
