@@ -112,6 +112,7 @@ final class EventWords {
             case Event.CatchUpPlanned e ->
                 "the agent is told turns " + e.from() + " to " + e.through() + " again, it had forgotten them";
             case Event.RestartScheduled e -> "it is started again at " + Times.ofDay(e.at());
+            case Event.DeadlineMoved e -> "turn " + e.turn() + " goes on and has until " + Times.ofDay(e.deadline());
             case Event.AgentTurnSeen e -> "the agent spoke unasked: " + TerminalText.line(e.text(), WORDS);
             case Event.Noticed e -> e.what() + because(e.detail());
             default -> event.getClass().getSimpleName();

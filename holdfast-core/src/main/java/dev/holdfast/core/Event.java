@@ -235,6 +235,9 @@ public sealed interface Event {
     /** The next start waits. */
     record RestartScheduled(Instant at, int failures, String why) implements Event {}
 
+    /** No question is open any more: the turn that waited for the answer has its whole time again (TN-04). */
+    record DeadlineMoved(long turn, Instant deadline) implements Event {}
+
     /** The agent ran a turn nobody asked for. */
     record AgentTurnSeen(String text, Usage usage, String requestId) implements Event {}
 

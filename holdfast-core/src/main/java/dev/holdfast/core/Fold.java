@@ -92,6 +92,7 @@ final class Fold {
                 mark(d, new TurnMark(e.through(), List.of(e.delivery().toString()), ""));
             }
             case Event.RestartScheduled e -> d.restartAt = Optional.of(e.at());
+            case Event.DeadlineMoved e -> d.turn = Optional.of(open(d, e.turn()).deadline(e.deadline()));
             case Event.IncarnationStarted e -> {}
             case Event.IncarnationVerified e -> {
                 d.restartAt = Optional.empty();

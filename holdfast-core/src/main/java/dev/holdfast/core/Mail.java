@@ -389,13 +389,22 @@ abstract sealed class Mail extends Turns permits Feeds {
             done(h, "accepted before the question was shown");
         } else {
             emit(new Event.QuestionAnswered(open.get().id(), h.number()));
+            goOn();
         }
+    }
+
+    /** TN-04: while a question was open, only its own deadline counted. */
+    private void goOn() {
+        durable.turn()
+                .filter(t -> durable.questions().isEmpty() && t.stage() != TurnStage.ENDING)
+                .ifPresent(t -> emit(new Event.DeadlineMoved(t.number(), now.plus(limits.turn()))));
     }
 
     final void questionDeadlines() {
         for (Question q : List.copyOf(durable.questions())) {
             if (!now.isBefore(q.deadline())) {
                 emit(new Event.QuestionWithdrawn(q.id(), "deadline passed"));
+                goOn();
             }
         }
     }

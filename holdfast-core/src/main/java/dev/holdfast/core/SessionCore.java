@@ -134,7 +134,7 @@ final class SessionCore implements Core {
     public Optional<Instant> dueAt(Durable durable, Live live) {
         boolean runs = live.stage() == AgentStage.STARTING || live.stage() == AgentStage.READY;
         var turnBy = durable.turn()
-                .filter(t -> runs && t.stage() != TurnStage.ENDING)
+                .filter(t -> runs && durable.questions().isEmpty() && t.stage() != TurnStage.ENDING)
                 .map(Turn::deadline);
         var evictAt = live.idleSince()
                 .filter(s -> !live.settings().stayOpen() && atRest(durable, live))

@@ -442,6 +442,7 @@ final class Step extends Feeds {
             case DENIED -> {
                 note(new Event.Noticed("no_slot", "every process is busy; still waiting for a place"));
                 if (live.stage == AgentStage.PLANNED
+                        && durable.questions().isEmpty()
                         && durable.turn().filter(t -> now.isAfter(t.deadline())).isPresent()) {
                     settleWithoutResult(Outcome.FAILED, "deadline passed: no process slot became free");
                 }
@@ -472,6 +473,7 @@ final class Step extends Feeds {
     private void deadlines() {
         boolean runs = live.stage == AgentStage.STARTING || live.stage == AgentStage.READY;
         if (runs
+                && durable.questions().isEmpty()
                 && durable.turn()
                         .filter(t -> t.stage() != TurnStage.ENDING && !now.isBefore(t.deadline()))
                         .isPresent()) {

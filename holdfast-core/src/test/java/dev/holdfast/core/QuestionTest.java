@@ -3,6 +3,7 @@ package dev.holdfast.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.ArrivalKind;
+import dev.holdfast.Limits;
 import dev.holdfast.Outcome;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.Test;
 /** Questions of the host, and what answers them (IN-14). */
 class QuestionTest extends CoreScenario {
     private static final Duration TIME = Duration.ofHours(1);
+    private static final Limits LIMITS = Limits.standard();
 
     @Test
     @Tag("IN-14")
@@ -119,5 +121,42 @@ class QuestionTest extends CoreScenario {
         session.up();
         session.answered("1");
         assertThat(session.outcome(1)).contains(Outcome.ANSWERED);
+    }
+
+    @Test
+    @Tag("TN-04")
+    void turn_whileAQuestionIsOpen_hasNoDeadlineAndThenItsWholeTimeAgain() {
+        session.message();
+        session.up();
+        session.landed();
+        session.busy();
+        session.question("q", LIMITS.turn().multipliedBy(3));
+        session.tick(LIMITS.turn().multipliedBy(2));
+        assertThat(session.outcome(1)).isEmpty();
+        assertThat(session.turn().stage()).isNotEqualTo(TurnStage.ENDING);
+        session.answerTo("q");
+        assertThat(session.turn().deadline()).isEqualTo(session.now().plus(LIMITS.turn()));
+        assertThat(session.fold()).isEqualTo(session.durable());
+        session.tickDue();
+        assertThat(session.turn().stage()).isEqualTo(TurnStage.ENDING);
+        assertThat(session.turn().ending()).isEqualTo("deadline passed: turn");
+    }
+
+    @Test
+    @Tag("TN-04")
+    void turn_withTwoQuestionsOpen_goesOnWhenTheLastIsOver() {
+        session.message();
+        session.up();
+        session.landed();
+        session.busy();
+        session.question("q", LIMITS.turn().multipliedBy(2));
+        session.question("r", LIMITS.turn().multipliedBy(3));
+        session.tick(LIMITS.turn().multipliedBy(2));
+        assertThat(session.newest(Event.QuestionWithdrawn.class).id()).isEqualTo("q");
+        assertThat(session.journal(Event.DeadlineMoved.class)).isEmpty();
+        session.hostCrash();
+        session.tick(LIMITS.turn());
+        assertThat(session.newest(Event.QuestionWithdrawn.class).id()).isEqualTo("r");
+        assertThat(session.turn().deadline()).isEqualTo(session.now().plus(LIMITS.turn()));
     }
 }

@@ -94,6 +94,7 @@ class EventCodecTest {
                 new Event.NativeSessionReplaced("native", "the first"),
                 new Event.CatchUpPlanned(2, LINE, 1, 3, List.of("a")),
                 new Event.RestartScheduled(NOON, 1, "why"),
+                new Event.DeadlineMoved(1, NOON),
                 new Event.AgentTurnSeen("text", Usage.unknown(), "r"),
                 new Event.Noticed("what", "detail"));
     }
