@@ -75,7 +75,7 @@ class ReaperIT {
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-cp",
-                classPath(),
+                Kit.classPath(),
                 main.getName()));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
@@ -91,12 +91,6 @@ class ReaperIT {
             process.destroyForcibly();
             assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
         }
-    }
-
-    private static String classPath() {
-        String modules = System.getProperty("jdk.module.path", "");
-        String classes = System.getProperty("java.class.path", "");
-        return String.join(":", "target/classes", "target/test-classes", modules, classes);
     }
 
     private Reaped reap() {
