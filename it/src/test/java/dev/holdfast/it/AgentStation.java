@@ -45,6 +45,7 @@ final class AgentStation implements AutoCloseable {
     private SessionPolicy policy = SessionPolicy.standard();
     private Options options = Options.standard();
     private Deadlines deadlines = Deadlines.standard();
+    private String[] builtins = {};
     private Holdfast host;
     private Session session;
 
@@ -103,6 +104,12 @@ final class AgentStation implements AutoCloseable {
         return this;
     }
 
+    /** The agent's own tools, which can wake it by themselves. */
+    AgentStation builtins(String... names) {
+        builtins = names;
+        return this;
+    }
+
     AgentStation processes(int most) {
         options = options.processes(most);
         return this;
@@ -121,6 +128,7 @@ final class AgentStation implements AutoCloseable {
                 .binary(program)
                 .inference("http://127.0.0.1:9", "sk-fake")
                 .deadlines(deadlines)
+                .builtinTools(builtins)
                 .tools(new Tools());
         return host.session(new dev.holdfast.SessionName(name), claude, policy);
     }

@@ -112,6 +112,7 @@ final class Soak {
                         .writeExecutable(plan.work().resolve("agent")))
                 .inference("http://127.0.0.1:9", "sk-fake")
                 .deadlines(DEADLINES)
+                .builtinTools("Bash") // such an agent can begin turns by itself
                 .tools(new Tools());
         for (int i = 0; i < plan.sessions(); i++) {
             desks.add(new Desk("desk-" + i, new Random(plan.seed() + i)));
@@ -348,6 +349,8 @@ final class Soak {
                     return reply.get(1, TimeUnit.SECONDS);
                 } catch (TimeoutException e) {
                     if (session.status().phase().equals("PARKED")) {
+                        System.err.println("soak: " + name + " is parked: "
+                                + session.status().phaseReason());
                         count("parked and taken up again");
                         now(session.resume());
                     } else if (System.nanoTime() - end > 0) {
