@@ -307,11 +307,21 @@ final class ClaudeAttachment implements Attachment {
             case ToolCheck.Finding.Right right -> ready(right.init());
             case ToolCheck.Finding.Wrong wrong -> mismatch(wrong.difference());
             case ToolCheck.Finding.Unsuited unsuited -> fail(StartTrouble.ANSWERED_THE_PROBE);
-            case ToolCheck.Finding.Failed failed -> {
-                if (choice == null || !choice.refusedIn(failed.why())) {
-                    trouble = Optional.of(StartTrouble.failed(failed.why()));
-                }
-            }
+            case ToolCheck.Finding.Failed failed -> startFailed(failed.why());
+        }
+    }
+
+    /** Before the probe was sent an agent can give up; whatever else it says answers nothing of ours. */
+    private void greeting(Frame frame) {
+        current().conversation.beforeVerified(frame);
+        if (frame instanceof Frame.Result result && result.error()) {
+            startFailed(ToolCheck.why(result));
+        }
+    }
+
+    private void startFailed(String why) {
+        if (choice == null || !choice.refusedIn(why)) {
+            trouble = Optional.of(StartTrouble.failed(why));
         }
     }
 
@@ -334,7 +344,9 @@ final class ClaudeAttachment implements Attachment {
     private void frame(Frame frame) {
         Life now = current();
         if (!verified) {
-            if (track.is(Stage.GREETING) || track.is(Stage.PROBING)) {
+            if (track.is(Stage.GREETING)) {
+                greeting(frame);
+            } else if (track.is(Stage.PROBING)) {
                 checking(frame);
             }
             return;

@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
 final class Connection {
     private static final int SHOWN_MAX = 2_000;
 
+    /** So many unknown kinds are told; an agent that invents more floods nobody. */
+    static final int TYPES_TOLD_MAX = 64;
+
     /** Line types that are understood and need nothing from us. */
     private static final Set<String> QUIET = Set.of(
             "keep_alive",
@@ -116,7 +119,9 @@ final class Connection {
     }
 
     private void noticeOnce(Frame.Other other) {
-        if (!QUIET.contains(other.type()) && typesTold.add(other.type())) {
+        if (!QUIET.contains(other.type())
+                && typesTold.size() < TYPES_TOLD_MAX
+                && typesTold.add(shortened(other.type()))) {
             reports.accept(new Report.Noticed("unknown_type", shortened(codec.write(other.raw()))));
         }
     }

@@ -249,7 +249,8 @@ final class Conversation {
             case "session_writes_lost", "permission_denied", "model_fallback", "model_refusal_fallback" ->
                 reports.accept(new Report.Noticed(frame.subtype(), Connection.shortened(raw.toString())));
             default -> {
-                if (noticesTold.add(frame.subtype())) {
+                if (noticesTold.size() < Connection.TYPES_TOLD_MAX
+                        && noticesTold.add(Connection.shortened(frame.subtype()))) {
                     reports.accept(
                             new Report.Noticed("system_" + frame.subtype(), Connection.shortened(raw.toString())));
                 }

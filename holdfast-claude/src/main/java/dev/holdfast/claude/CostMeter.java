@@ -11,6 +11,9 @@ import tools.jackson.databind.JsonNode;
 final class CostMeter {
     private static final double MICROS = 1_000_000;
 
+    /** No counter of dollars stands higher; one that does, or below zero, says nothing. */
+    private static final double MOST = 1e12;
+
     private OptionalLong last = OptionalLong.empty();
 
     /** Takes a reading that belongs to no turn. */
@@ -31,6 +34,8 @@ final class CostMeter {
     }
 
     private static OptionalLong micros(JsonNode usd) {
-        return usd.isNumber() ? OptionalLong.of(Math.round(usd.doubleValue() * MICROS)) : OptionalLong.empty();
+        double amount = usd.isNumber() ? usd.doubleValue(Double.NaN) : Double.NaN;
+        boolean possible = amount >= 0 && amount <= MOST;
+        return possible ? OptionalLong.of(Math.round(amount * MICROS)) : OptionalLong.empty();
     }
 }

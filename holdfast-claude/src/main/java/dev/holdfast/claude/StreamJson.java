@@ -21,8 +21,11 @@ import tools.jackson.databind.node.ObjectNode;
  * (HS-15). Immutable, thread-safe.
  */
 final class StreamJson {
-    /** Deeper nesting than any frame has; a deeper line is skipped like one that is no JSON. */
-    static final int DEPTH_MAX = 512;
+    /**
+     * Deeper nesting than any frame has; a deeper line is skipped like one that is no JSON. Well below the 500 levels that
+     * the library writes, since what was read is shown and sent back inside lines of ours.
+     */
+    static final int DEPTH_MAX = 400;
 
     /** Follows a host's block in which the agent could find something to parse, so that this one is the last. */
     private static final String END_NOTE = "(end)";

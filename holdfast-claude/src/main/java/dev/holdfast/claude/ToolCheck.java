@@ -75,8 +75,7 @@ final class ToolCheck {
             }
         } else if (frame instanceof Frame.Result result) {
             if (result.error()) {
-                return new Finding.Failed(
-                        result.errors().isEmpty() ? result.text() : String.join("; ", result.errors()));
+                return new Finding.Failed(why(result));
             }
             if (result.turns() > 0) {
                 return new Finding.Unsuited();
@@ -90,6 +89,11 @@ final class ToolCheck {
         }
         boolean done = init != null && answered && (rests || mute);
         return done && init != null ? new Finding.Right(init) : new Finding.Nothing();
+    }
+
+    /** What a result that is an error says. */
+    static String why(Frame.Result result) {
+        return result.errors().isEmpty() ? result.text() : String.join("; ", result.errors());
     }
 
     static Difference difference(Frame.Init init, Set<String> bound) {

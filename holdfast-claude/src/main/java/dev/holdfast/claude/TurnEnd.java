@@ -78,11 +78,15 @@ final class TurnEnd {
 
     static Usage usage(JsonNode usage, OptionalLong costMicros) {
         return new Usage(
-                usage.path("input_tokens").longValue(0),
-                usage.path("output_tokens").longValue(0),
-                usage.path("cache_read_input_tokens").longValue(0),
-                usage.path("cache_creation_input_tokens").longValue(0),
+                count(usage.path("input_tokens")),
+                count(usage.path("output_tokens")),
+                count(usage.path("cache_read_input_tokens")),
+                count(usage.path("cache_creation_input_tokens")),
                 costMicros);
+    }
+
+    private static long count(JsonNode tokens) {
+        return Math.max(0, tokens.longValue(0));
     }
 
     private static List<DeliveryId> lines(JsonNode raw) {

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -287,6 +288,7 @@ class ClaudeAttachmentTest {
 
     @Test
     @Tag("TN-04")
+    @DisplayName("happier#316: a start that hangs is ended, and its stage is told")
     void start_hangsAtTheGreeting_isBreachedAndEnded() {
         var agent = fresh();
         background.advance(Duration.ofSeconds(59));
@@ -314,6 +316,7 @@ class ClaudeAttachmentTest {
 
     @Test
     @Tag("HS-06")
+    @DisplayName("gascity#5396: an id that is in use is given up once, without a loop")
     void create_refusedAsInUse_takesANewIdOnce() {
         fresh().exits("exit code 1", "Error: Session ID " + NATIVE + " is already in use.");
         background.work();
@@ -526,6 +529,7 @@ class ClaudeAttachmentTest {
 
     @Test
     @Tag("HS-10")
+    @DisplayName("inkbox#11, PyMolAI#5: a turn with a line over the limit fails, and the session lives")
     void line_overTheLimit_failsItsTurnAndNotTheSession() {
         var agent = ready();
         tell(1);
@@ -543,6 +547,7 @@ class ClaudeAttachmentTest {
 
     @Test
     @Tag("HS-10")
+    @DisplayName("py#347: words between the frames are counted and skipped")
     void lines_thatAreNoJson_areCountedAndSkipped() {
         var agent = ready();
         for (int i = 0; i < 100; i++) {
@@ -574,6 +579,7 @@ class ClaudeAttachmentTest {
 
     @Test
     @Tag("TN-04")
+    @DisplayName("ts#425: an interrupt has a deadline of its own")
     void interrupt_notAnswered_isBreachedAfterTenSeconds() {
         var agent = ready();
         tell(1);
@@ -586,6 +592,7 @@ class ClaudeAttachmentTest {
     }
 
     @Test
+    @DisplayName("PortOS#5972: an interrupt that comes too early is asked again")
     void interrupt_beforeTheLineWasBegun_isAskedAgainWhenItBegins() {
         var agent = ready();
         tell(1);
@@ -673,6 +680,7 @@ class ClaudeAttachmentTest {
 
     @Test
     @Tag("TL-06")
+    @DisplayName("ts 0.3.208, ts 0.3.160: nothing is sent for a request that was cancelled")
     void call_cancelledByTheAgent_isWithdrawnAndItsLateAnswerDropped() {
         var agent = ready();
         agent.says(call("q1", 2, "toolu_1", "echo"));
@@ -710,6 +718,7 @@ class ClaudeAttachmentTest {
     }
 
     @Test
+    @DisplayName("cc#24607, ts 0.3.207: a permission is answered without any hook, and an allow carries the input")
     void permission_ofAHostTool_isGivenWithItsInput_andOfAnyOtherDenied() {
         var agent = ready();
         agent.says("{'type':'control_request','request_id':'a','request':{'subtype':'can_use_tool','tool_name':"
@@ -851,6 +860,7 @@ class ClaudeAttachmentTest {
 
     @Test
     @Tag("HS-11")
+    @DisplayName("claude-code-telegram#94, aimee#503: the end carries what was said on stderr")
     void death_inMidTurn_withdrawsCallsAndEndsWithTheTail() {
         var agent = ready();
         tell(1);

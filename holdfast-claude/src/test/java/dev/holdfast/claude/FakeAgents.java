@@ -6,10 +6,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Agents that are only a list of what was written to them; the test speaks for them. */
 final class FakeAgents implements AgentProcess.Source {
+    /** Reads what a real agent would, also deeper than the host itself reads. */
+    private static final JsonMapper READER = JsonMapper.builder(JsonFactory.builder()
+                    .streamReadConstraints(StreamReadConstraints.builder()
+                            .maxNestingDepth(1_000)
+                            .build())
+                    .build())
+            .build();
+
     final List<Fake> started = new ArrayList<>();
     Optional<String> olderSurvive = Optional.empty();
     AgentProcess.@Nullable CannotStart refusal;
@@ -58,7 +69,7 @@ final class FakeAgents implements AgentProcess.Source {
 
         @Override
         public void send(String line, boolean first) {
-            written.add(Recorded.CODEC.tree(line).orElseThrow());
+            written.add(READER.readTree(line));
             if (first) {
                 urgent.add(line);
             }

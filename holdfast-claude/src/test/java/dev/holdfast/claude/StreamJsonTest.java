@@ -8,6 +8,7 @@ import dev.holdfast.Line;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,6 +64,7 @@ class StreamJsonTest {
 
     @Test
     @Tag("HS-10")
+    @DisplayName("hellomypastor 131d1b8: a type that nobody knows passes through")
     void read_unknownTypeSubtypeAndFields_passThroughRaw() {
         var other = (Frame.Other)
                 CODEC.read("{\"type\":\"brand_new\",\"a\":{\"b\":[1]}}").orElseThrow();

@@ -108,7 +108,7 @@ final class AgentOptions {
     /** A scripted agent whose program, record and settings lie below the data directory. */
     static ClaudeCodeAgent scripted(ScriptedAgent script, Path data, SessionName session) {
         try {
-            Path place = Files.createDirectories(data.resolve("scripted").resolve(session.value()));
+            Path place = Files.createDirectories(scriptedPlace(data, session));
             return ClaudeCode.agent()
                     .harnessName(Kind.scripted.name())
                     .binary(script.writeExecutable(place.resolve("agent")))
@@ -118,14 +118,25 @@ final class AgentOptions {
         }
     }
 
+    private static Path scriptedPlace(Path data, SessionName session) {
+        return data.resolve("scripted").resolve(session.value());
+    }
+
     private ClaudeCodeAgent claude(Shell shell) {
-        var agent = ClaudeCode.agent().binary(program(shell));
-        if (model.isPresent()) {
-            agent = agent.model(model.get());
-        }
-        String url = inferenceUrl.orElse(shell.variable(URL));
         String key = inferenceKeyFile.map(AgentOptions::keyIn).orElse(shell.variable(KEY));
-        if (url.isBlank() != key.isBlank()) {
+        String url = url(shell, !key.isBlank());
+        var agent = modelled(ClaudeCode.agent().binary(program(shell)));
+        return url.isBlank() ? agent : agent.inference(url, key);
+    }
+
+    private ClaudeCodeAgent modelled(ClaudeCodeAgent agent) {
+        return model.map(agent::model).orElse(agent);
+    }
+
+    /** Where the model is served; empty for the agent's own login. */
+    private String url(Shell shell, boolean keyed) {
+        String url = inferenceUrl.orElse(shell.variable(URL));
+        if (url.isBlank() == keyed) {
             throw new CommandFailed(
                     Exit.USAGE,
                     "usage",
@@ -134,7 +145,36 @@ final class AgentOptions {
                             : "there is an inference URL but no key: give both or none (--inference-key-file or " + KEY
                                     + ")");
         }
-        return url.isBlank() ? agent : agent.inference(url, key);
+        return url;
+    }
+
+    /**
+     * The agent that would be started, for a start that sends nothing.
+     *
+     * @param url where its model is served; empty when it has a login of its own, or needs none
+     * @param needsLogin false for the scripted one
+     */
+    record Candidate(ClaudeCodeAgent agent, Path program, String url, boolean needsLogin) {}
+
+    /**
+     * That agent, with a made-up key in place of the real one, which is not read.
+     *
+     * @param home for the scripted agent's program and settings
+     */
+    Candidate candidate(Shell shell, Path home) {
+        if (kind.orElse(Kind.claude) == Kind.scripted) {
+            var session = new SessionName("doctor");
+            var agent = scripted(ScriptedAgent.worst(), home, session);
+            return new Candidate(agent, scriptedPlace(home, session).resolve("agent"), "", false);
+        }
+        boolean keyed = inferenceKeyFile.isPresent() || !shell.variable(KEY).isBlank();
+        String url = url(shell, keyed);
+        inferenceKeyFile.filter(file -> !Files.isReadable(file)).ifPresent(file -> {
+            throw new CommandFailed(Exit.USAGE, "usage", "the inference key file " + file + " cannot be read");
+        });
+        Path program = program(shell);
+        var agent = modelled(ClaudeCode.agent().binary(program));
+        return new Candidate(url.isBlank() ? agent : agent.inference(url, "no-key"), program, url, url.isBlank());
     }
 
     private static String keyIn(Path file) {

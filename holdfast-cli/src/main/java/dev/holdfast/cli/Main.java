@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         subcommands = {
             DemoCommand.class,
+            DoctorCommand.class,
             RunCommand.class,
             ChatCommand.class,
             PsCommand.class,

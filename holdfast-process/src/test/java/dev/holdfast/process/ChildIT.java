@@ -12,6 +12,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -80,6 +81,7 @@ class ChildIT {
 
     @Test
     @Tag("HS-10")
+    @DisplayName("py#58, py#98: a line over the limit is skipped with its real size")
     void line_overTheLimit_isSkippedWithItsSizeAndTheChildGoesOn() {
         ChildSpec spec = Kit.shell(directory, "echo before; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo after")
                 .withLineLimit(1 << 20);

@@ -47,6 +47,17 @@ final class Kit {
         return ChildSpec.of(command, directory, ENVIRONMENT, MARKER);
     }
 
+    /** For JVMs of the tests' own. */
+    static String classPath() {
+        String modules = System.getProperty("jdk.module.path", "");
+        String classes = System.getProperty("java.class.path", "");
+        return String.join(":", absolute("target/classes"), absolute("target/test-classes"), modules, classes);
+    }
+
+    private static String absolute(String directory) {
+        return Path.of(directory).toAbsolutePath().toString();
+    }
+
     static boolean isDead(long pid) {
         return TABLE.startOf(pid).isEmpty()
                 || TABLE.isDead(new ProcessIdentity(pid, TABLE.startOf(pid).orElse(0)));

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -75,7 +76,7 @@ class ReaperIT {
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-cp",
-                classPath(),
+                Kit.classPath(),
                 main.getName()));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
@@ -93,12 +94,6 @@ class ReaperIT {
         }
     }
 
-    private static String classPath() {
-        String modules = System.getProperty("jdk.module.path", "");
-        String classes = System.getProperty("java.class.path", "");
-        return String.join(":", "target/classes", "target/test-classes", modules, classes);
-    }
-
     private Reaped reap() {
         return new Reaper(run()).reap(marker -> marker.isOlderThan(NEXT), Kit.QUICK);
     }
@@ -106,6 +101,7 @@ class ReaperIT {
     @Test
     @Tag("HS-08")
     @Tag("HS-21")
+    @DisplayName("ccteam#189: an orphan of a killed host is ended at the next start")
     void reap_afterTheHostWasKilled_findsTheOrphanByItsRunFile() throws Exception {
         HostUnderTest host = host("unbound", "exec env -i sleep 300", 0);
         long orphan = host.pids().getFirst();
@@ -373,6 +369,7 @@ class ReaperIT {
     @Test
     @Tag("HS-08")
     @Tag("HS-22")
+    @DisplayName("ts#142: the death of the host leaves no process")
     void hostKilled_boundChild_getsTermAndEverythingIsGoneWithinTenSeconds() throws Exception {
         HostUnderTest host = host("bound", """
                 (setsid sh -c 'trap "" TERM; echo $$; while :; do sleep 1; done' &)

@@ -17,6 +17,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -78,6 +79,7 @@ class StopIT {
     @Test
     @Tag("HS-07")
     @Tag("HS-22")
+    @DisplayName("cc#47872, cc#20117, cc#21287: a process that ignores TERM is killed")
     void stop_childThatIgnoresEverything_getsTermBeforeKill() throws Exception {
         Path signals = directory.resolve("signals");
         Child child =
@@ -123,6 +125,7 @@ class StopIT {
 
     @Test
     @Tag("HS-07")
+    @DisplayName("cc#35673, oh-my-claudecode#1724, cc#51516: what the agent has started ends with it")
     void stop_childWithDescendantsInEveryHidingPlace_endsThemAll() {
         Child child = run(FAMILY + "exec cat");
         List<Long> pids = family();

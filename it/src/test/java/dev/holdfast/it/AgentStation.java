@@ -11,9 +11,11 @@ import dev.holdfast.Reply;
 import dev.holdfast.Session;
 import dev.holdfast.SessionPolicy;
 import dev.holdfast.claude.ClaudeCode;
+import dev.holdfast.claude.Deadlines;
 import dev.holdfast.journal.SqliteJournal;
 import dev.holdfast.runtime.Holdfast;
 import dev.holdfast.runtime.Options;
+import dev.holdfast.testkit.AgentProfile;
 import dev.holdfast.testkit.Conversation;
 import dev.holdfast.testkit.Gate;
 import dev.holdfast.testkit.ScriptedAgent;
@@ -42,6 +44,8 @@ final class AgentStation implements AutoCloseable {
     private final CountDownLatch released = new CountDownLatch(1);
     private SessionPolicy policy = SessionPolicy.standard();
     private Options options = Options.standard();
+    private Deadlines deadlines = Deadlines.standard();
+    private String[] builtins = {};
     private Holdfast host;
     private Session session;
 
@@ -51,11 +55,16 @@ final class AgentStation implements AutoCloseable {
 
     /** @param flags of the command line that the host does not know of, as a user may have them in a wrapper */
     AgentStation(Path directory, ModelScript script, String flags) {
+        this(directory, script, flags, AgentProfile.v197());
+    }
+
+    /** @param profile which version the agent plays */
+    AgentStation(Path directory, ModelScript script, String flags, AgentProfile profile) {
         this.directory = directory;
         log = directory.resolve("model.log");
         try {
             Path scenario = Files.writeString(directory.resolve("scenario"), script.scenario());
-            agent = ScriptedAgent.worst()
+            agent = ScriptedAgent.of(profile)
                     .modelLog(log)
                     .scenario(scenario)
                     .gates(Files.createDirectories(directory.resolve("gates")));
@@ -90,6 +99,17 @@ final class AgentStation implements AutoCloseable {
         return this;
     }
 
+    AgentStation deadlines(Deadlines next) {
+        deadlines = next;
+        return this;
+    }
+
+    /** The agent's own tools, which can wake it by themselves. */
+    AgentStation builtins(String... names) {
+        builtins = names;
+        return this;
+    }
+
     AgentStation processes(int most) {
         options = options.processes(most);
         return this;
@@ -107,6 +127,8 @@ final class AgentStation implements AutoCloseable {
         var claude = ClaudeCode.agent()
                 .binary(program)
                 .inference("http://127.0.0.1:9", "sk-fake")
+                .deadlines(deadlines)
+                .builtinTools(builtins)
                 .tools(new Tools());
         return host.session(new dev.holdfast.SessionName(name), claude, policy);
     }
@@ -179,16 +201,25 @@ final class AgentStation implements AutoCloseable {
         return shown().getLast();
     }
 
+    /** How many agents of this station live. */
+    long agents() {
+        return mine().size();
+    }
+
     /** kill -9 of the agents of this station; how many there were. */
     long killAgents() {
-        var mine = ProcessHandle.current()
+        var mine = mine();
+        mine.forEach(ProcessHandle::destroyForcibly);
+        return mine.size();
+    }
+
+    private List<ProcessHandle> mine() {
+        return ProcessHandle.current()
                 .descendants()
                 .filter(p -> p.info().arguments().stream()
                         .flatMap(Arrays::stream)
                         .anyMatch(a -> a.contains(directory.resolve("scenario").toString())))
                 .toList();
-        mine.forEach(ProcessHandle::destroyForcibly);
-        return mine.size();
     }
 
     static Receipt.Stored stored(Receipt receipt) {

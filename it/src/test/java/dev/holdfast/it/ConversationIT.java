@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -89,6 +90,7 @@ final class ConversationIT {
     @Tag("HS-05")
     @Tag("TN-16")
     @Test
+    @DisplayName("meridian#99, cc#93132: a memory that is gone is told again, and none is claimed")
     void record_deletedBetweenTwoLives_isToldAgain() throws Exception {
         try (var world = world(new ModelScript())) {
             world.ask("M1 good morning");
@@ -197,6 +199,7 @@ final class ConversationIT {
     @Tag("HS-21")
     @Tag("P3")
     @Test
+    @DisplayName("happy#721, ccteam#189: an older agent is seen dead before its session goes on")
     void host_restartedBesideALivingAgent_seesItDeadFirst() throws Exception {
         try (var world = world(new ModelScript().on("M2", "[[say part]] [[gate hit]]"))) {
             world.ask("M1 good morning");

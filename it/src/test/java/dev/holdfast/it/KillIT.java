@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -74,6 +75,7 @@ final class KillIT {
     @Tag("HS-21")
     @ParameterizedTest(name = "{0} {1}")
     @MethodSource("kills")
+    @DisplayName("macro#6134: what waits outlives a kill of the host, and runs once")
     void kill_atAnyPoint_losesAndDoublesNothing(Victim victim, Point point) throws Exception {
         try (var world = new World(contender, directory, script(point))) {
             if (point != Point.FIRST_TURN) {

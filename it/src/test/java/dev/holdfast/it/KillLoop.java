@@ -133,7 +133,7 @@ final class KillLoop {
         System.exit(kept ? 0 : 1);
     }
 
-    private static void delete(Path work) throws IOException {
+    static void delete(Path work) throws IOException {
         try (var all = Files.walk(work)) {
             for (var file : all.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);

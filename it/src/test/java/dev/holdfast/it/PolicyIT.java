@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,6 +40,7 @@ final class PolicyIT {
 
     @Tag("TN-09")
     @Test
+    @DisplayName("happier#405, uxnan#145: a message can be put into the running turn")
     void steer_intoARunningTurn_landsAndSettlesWithIt() {
         try (var station =
                 station(new ModelScript().on("M1", HOLD, "[[say done]]")).open()) {
