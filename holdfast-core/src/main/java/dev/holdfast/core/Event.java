@@ -212,7 +212,7 @@ public sealed interface Event {
     /**
      * It is over.
      *
-     * @param landed true when the open turn's line was in the agent's context
+     * @param landed true when the open turn's line was in the agent's context, or was written and the agent worked (MB-20)
      */
     record IncarnationEnded(long incarnation, EndCause cause, String why, boolean landed, String stderrTail)
             implements Event {}

@@ -324,9 +324,8 @@ final class Step extends Feeds {
     private void ended(Report.Ended e) {
         boolean wasStopping = live.stage == AgentStage.STOPPING;
         boolean ready = live.stage == AgentStage.READY;
-        boolean landed = durable.turn()
-                .filter(t -> live.landed.contains(t.current().id()))
-                .isPresent();
+        boolean begun =
+                durable.turn().map(t -> t.current().id()).filter(this::begun).isPresent();
         boolean open = durable.turn().isPresent();
         boolean shut = durable.phase() == Phase.CLOSED && !open;
         var cause = wasStopping
@@ -334,13 +333,19 @@ final class Step extends Feeds {
                 : ready ? Event.EndCause.CRASHED : Event.EndCause.START_FAILED;
         move(AgentStage.Trigger.ENDED);
         live.incarnationOver();
-        emit(new Event.IncarnationEnded(durable.incarnation(), cause, e.why(), landed && !wasStopping, e.stderrTail()));
+        emit(new Event.IncarnationEnded(durable.incarnation(), cause, e.why(), begun && !wasStopping, e.stderrTail()));
         turnAfterDeath();
         if (!e.fatal().isEmpty()) {
             park(e.fatal() + ": " + e.why());
         } else if (durable.turn().isPresent() && SessionCore.mayStart(durable) && !wasStopping) {
             scheduleRestart(e.why());
         }
+    }
+
+    /** MB-20: some agents say only with their first words that a line has landed, and work on it before. */
+    private boolean begun(DeliveryId line) {
+        return live.landed.contains(line)
+                || (live.busy && live.told.filter(line::equals).isPresent());
     }
 
     /** After the end of an incarnation: a turn that was to be ended is over, a poisonous one is set aside (MB-20). */

@@ -231,6 +231,40 @@ class RestartTest extends CoreScenario {
 
     @Test
     @Tag("MB-20")
+    void agentDeaths_atWorkOnALineItHadNotAcknowledged_makeADeadLetterTooAndParkNothing() {
+        session.message();
+        long next = session.message();
+        session.up();
+        session.busy();
+        session.died();
+        for (int death = 2; death <= 3; death++) {
+            assertThat(session.turn().agentDeaths()).isEqualTo(death - 1);
+            session.tickDue();
+            session.up(session.remembers(0));
+            session.busy();
+            session.died();
+        }
+
+        assertThat(session.outcome(1)).contains(Outcome.DEAD_LETTER);
+        assertThat(session.durable().phase()).isEqualTo(Phase.OPEN);
+        assertThat(session.turn().original().messages())
+                .extracting(Taken::number)
+                .containsExactly(next);
+    }
+
+    @Test
+    @Tag("MB-20")
+    void agentDeaths_atRestBehindALineThatWasWritten_areNotItsMessages() {
+        session.message();
+        session.up();
+        session.died();
+
+        assertThat(session.newest(Event.IncarnationEnded.class).landed()).isFalse();
+        assertThat(session.turn().agentDeaths()).isZero();
+    }
+
+    @Test
+    @Tag("MB-20")
     void agentDeath_thatWasAskedFor_isNoAttempt() {
         session.message();
         session.up();
