@@ -21,7 +21,7 @@ import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Stream;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,7 +49,9 @@ final class ClaudeAttachment implements Attachment {
     private final StartGate gate;
     private final Background background;
     private final StreamJson codec;
-    private final Outbox outbox;
+    private final Outbox outbox = new Outbox();
+    private final Watcher watcher;
+    private final boolean framesWanted;
     private final Deadlines deadlines;
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -76,6 +78,8 @@ final class ClaudeAttachment implements Attachment {
             Background background,
             StreamJson codec,
             ReportSink sink) {
+        this.watcher = sink instanceof Watcher all ? all : Watcher.of(sink);
+        this.framesWanted = sink instanceof Watcher;
         this.agent = agent;
         this.launch = launch;
         this.place = place;
@@ -83,7 +87,6 @@ final class ClaudeAttachment implements Attachment {
         this.gate = gate;
         this.background = background;
         this.codec = codec;
-        this.outbox = new Outbox(sink);
         this.deadlines = agent.deadlines();
         this.track = new StageTrack("the attachment of session '" + launch.session() + "'");
         this.alarm = new Alarm(background, () -> serially(() -> guarded(this::sound)));
@@ -127,6 +130,18 @@ final class ClaudeAttachment implements Attachment {
         serially(() -> {
             if (track.is(Stage.READY)) {
                 current().interrupts.ask();
+            }
+        });
+    }
+
+    /** Asks the agent anything over its control channel; {@code then} is called once, in the order of the reports. */
+    void ask(ObjectNode request, Consumer<Answer> then) {
+        serially(() -> {
+            Consumer<Answer> inOrder = answer -> outbox.put(() -> then.accept(answer));
+            if (track.is(Stage.READY)) {
+                current().connection.control().ask(request, background.nanoTime(), deadlines.control(), inOrder);
+            } else {
+                inOrder.accept(new Answer.Closed("the agent is " + track.now()));
             }
         });
     }
@@ -333,6 +348,9 @@ final class ClaudeAttachment implements Attachment {
 
     private void frame(Frame frame) {
         Life now = current();
+        if (framesWanted) {
+            outbox.put(() -> watcher.frame(frame));
+        }
         if (!verified) {
             if (track.is(Stage.GREETING) || track.is(Stage.PROBING)) {
                 checking(frame);
@@ -431,11 +449,11 @@ final class ClaudeAttachment implements Attachment {
             return;
         }
         long now = background.nanoTime();
-        if (passed(startDue, now)) {
+        if (Alarm.passed(startDue, now)) {
             startDue = OptionalLong.empty();
             startTooSlow();
         }
-        if (passed(silentEndDue, now)) {
+        if (Alarm.passed(silentEndDue, now)) {
             silentEndDue = OptionalLong.empty();
             stopProcess(StopMode.BUSY, "the output has ended and the process lives");
         }
@@ -457,13 +475,10 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
-    private static boolean passed(OptionalLong due, long now) {
-        return due.isPresent() && now - due.getAsLong() >= 0;
-    }
-
     private void setAlarm() {
         if (!track.is(Stage.ENDED)) {
-            alarm.set(Stream.concat(Stream.of(startDue, silentEndDue), life == null ? Stream.of() : life.dueNanos()));
+            OptionalLong ours = Alarm.nearer(startDue, silentEndDue);
+            alarm.set(life == null ? ours : Alarm.nearer(ours, life.dueNanos()));
         }
     }
 
@@ -495,7 +510,7 @@ final class ClaudeAttachment implements Attachment {
 
     private void report(Report report) {
         if (!track.is(Stage.ENDED) || report instanceof Report.Ended) {
-            outbox.put(report);
+            outbox.put(() -> watcher.report(report));
         }
     }
 
@@ -534,6 +549,7 @@ final class ClaudeAttachment implements Attachment {
                 conversation,
                 deadlines.interrupt(),
                 ClaudeAttachment.this::report,
+                receipt -> outbox.put(() -> watcher.receipt(receipt)),
                 background::nanoTime);
         private final ToolCheck check = new ToolCheck(
                 retelling().map(StartPlan.CatchUp::id).orElseGet(ClaudeAttachment.this::newId),
@@ -548,11 +564,9 @@ final class ClaudeAttachment implements Attachment {
             conversation.vigil().breached(now).ifPresent(name -> report(new Report.Breached(name)));
         }
 
-        private Stream<OptionalLong> dueNanos() {
-            return Stream.of(
-                    connection.control().dueNanos(),
-                    interrupts.dueNanos(),
-                    conversation.vigil().dueNanos());
+        private OptionalLong dueNanos() {
+            OptionalLong asked = Alarm.nearer(connection.control().dueNanos(), interrupts.dueNanos());
+            return Alarm.nearer(asked, conversation.vigil().dueNanos());
         }
 
         private void heard(Runnable what) {

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -17,19 +18,23 @@ final class Interrupts {
     private final Conversation conversation;
     private final Duration deadline;
     private final Consumer<Report> reports;
+    private final Consumer<JsonNode> receipts;
     private final LongSupplier clock;
     private OptionalLong waitingUntil = OptionalLong.empty();
 
+    /** @param receipts takes the agent's own words on each answered interrupt */
     Interrupts(
             ControlChannel control,
             Conversation conversation,
             Duration deadline,
             Consumer<Report> reports,
+            Consumer<JsonNode> receipts,
             LongSupplier clock) {
         this.control = control;
         this.conversation = conversation;
         this.deadline = deadline;
         this.reports = reports;
+        this.receipts = receipts;
         this.clock = clock;
     }
 
@@ -41,6 +46,7 @@ final class Interrupts {
     private void answered(ControlChannel.Answer answer) {
         switch (answer) {
             case ControlChannel.Answer.Success success -> {
+                receipts.accept(success.response());
                 if (conversation.notBegun()) {
                     waitingUntil = OptionalLong.of(clock.getAsLong() + deadline.toNanos());
                 } else {
