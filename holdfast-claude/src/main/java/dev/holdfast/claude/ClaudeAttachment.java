@@ -279,7 +279,9 @@ final class ClaudeAttachment implements Attachment {
         }
         track.move(Stage.GREETING, "pid " + process.pid());
         ObjectNode hello = ControlChannel.request("initialize");
-        agent.systemPrompt().ifPresent(prompt -> hello.put("systemPrompt", prompt));
+        // A newer agent goes on with the prompt its record was begun with, unless told not to (HS-03).
+        agent.systemPrompt()
+                .ifPresent(prompt -> hello.put("systemPrompt", prompt).put("systemPromptSnapshot", false));
         begun.connection.control().ask(hello, background.nanoTime(), deadlines.control(), this::greeted);
     }
 

@@ -316,6 +316,7 @@ final class HeldSession implements HeldPool.Holder {
         enter(() -> {
             warm = null;
             lastTurn = now();
+            resting = false;
             unproven = process != null;
         });
     }
@@ -420,7 +421,10 @@ final class HeldSession implements HeldPool.Holder {
         boolean rests = isResting();
         if (rests && !resting) {
             resting = true;
-            idleDue = OptionalLong.of(now() + options.idle().toNanos());
+            idleDue = OptionalLong.of(
+                    handle == null
+                            ? current().begunAt + options.maxAge().toNanos()
+                            : now() + options.idle().toNanos());
             host.pool().rested();
         } else if (!rests && resting) {
             resting = false;
@@ -934,28 +938,20 @@ final class HeldSession implements HeldPool.Holder {
             say(new HeldEvent.Noticed("no_rest", "the agent does not come to rest; its process is replaced"));
             stop(StopMode.BUSY);
         }
-        if (Alarm.passed(idleDue, now) && isResting() && handle != null) {
+        if (Alarm.passed(idleDue, now) && isResting()) {
             say(new HeldEvent.Evicted(HeldEvent.Evicted.Why.IDLE));
             stop(StopMode.IDLE);
         }
     }
 
+    /** Only for what {@link #sound} can act on now: one that has passed and stays would ring without end. */
     private void setAlarm() {
-        OptionalLong due = Alarm.nearer(Alarm.nearer(restDue, strangeDue), proofDue);
-        due = Alarm.nearer(due, handle == null ? age() : idleDue);
-        if (run != null) {
-            due = Alarm.nearer(due, run.dueNanos());
+        if (phase == Phase.LIVE) {
+            OptionalLong due = Alarm.nearer(Alarm.nearer(restDue, strangeDue), Alarm.nearer(proofDue, idleDue));
+            alarm.set(run == null ? due : Alarm.nearer(due, run.dueNanos()));
+        } else if (phase == Phase.ABSENT && !waiting.isEmpty()) {
+            alarm.set(restarts.notBefore());
         }
-        if (phase == Phase.ABSENT && !waiting.isEmpty()) {
-            due = Alarm.nearer(due, restarts.notBefore());
-        }
-        alarm.set(due);
-    }
-
-    private OptionalLong age() {
-        return process == null
-                ? OptionalLong.empty()
-                : OptionalLong.of(process.begunAt + options.maxAge().toNanos());
     }
 
     // ---- short words

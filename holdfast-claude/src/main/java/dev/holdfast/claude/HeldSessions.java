@@ -189,6 +189,11 @@ public final class HeldSessions implements AutoCloseable {
         return host.pool().inUse();
     }
 
+    /** How many spares are ready to be claimed. */
+    int sparesReady() {
+        return spares.ready();
+    }
+
     /** How many sessions are more than a file: those with a process, with turns that wait, or in trouble. */
     int awake() {
         return sessions.size();

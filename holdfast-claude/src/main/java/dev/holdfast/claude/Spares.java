@@ -74,6 +74,7 @@ final class Spares {
         }
         if (found != null) {
             found.claim(handle);
+            host.background().after(PAUSE, this::fill);
         }
         return Optional.ofNullable(found);
     }
@@ -89,9 +90,10 @@ final class Spares {
         host.background().after(PAUSE, this::fill);
     }
 
-    int size() {
+    /** How many have finished their start. */
+    int ready() {
         synchronized (lock) {
-            return ready.size();
+            return (int) ready.keySet().stream().filter(HeldSession::resting).count();
         }
     }
 

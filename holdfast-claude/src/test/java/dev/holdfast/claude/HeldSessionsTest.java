@@ -19,11 +19,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The pool and the lives of its processes, with agents and time in the test's hand. */
+@Timeout(60)
 class HeldSessionsTest {
     private static final SessionHandle A = new SessionHandle("a");
     private static final SessionHandle B = new SessionHandle("b");
@@ -674,8 +676,8 @@ class HeldSessionsTest {
         }
         rig.exits(spare);
         assertThat(rig.userLines(spare)).isEmpty();
-        rig.ready(rig.agent(1));
-        rig.answers(rig.agent(1), "fresh");
+        rig.ready(rig.agents.last());
+        rig.answers(rig.agents.last(), "fresh");
         assertThat(now(turn.result()).text()).isEqualTo("fresh");
     }
 
