@@ -4,15 +4,12 @@ import dev.holdfast.DeliveryId;
 import dev.holdfast.Knowledge;
 import dev.holdfast.Knowledge.RecordState;
 import dev.holdfast.KnowledgeQuestion;
-import dev.holdfast.Line;
 import dev.holdfast.Report;
 import dev.holdfast.StartPlan;
 import dev.holdfast.StopMode;
 import dev.holdfast.TurnMark;
-import dev.holdfast.TurnResult;
 import dev.holdfast.claude.ControlChannel.Answer;
 import java.io.UncheckedIOException;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,26 +59,18 @@ final class HeldSession implements HeldPool.Holder {
     private HandleBook.@Nullable Entry entry;
     private Phase phase = Phase.ABSENT;
     private @Nullable HeldProcess process;
-    private @Nullable TurnRun run;
+    private final TurnCourse course;
     /** A spare: the binding to be kept ready, until the session is claimed. */
     private @Nullable BoundAgent warm;
     /** The process has not been used since it was started for nobody in particular. */
     private boolean unproven;
 
-    private long turns;
-    /** A turn was settled and the agent has not said that it rests. */
-    private boolean settling;
-    /** How long a turn that waits for that goes on waiting; any sign of life prolongs it. */
-    private OptionalLong restDue = OptionalLong.empty();
     /** How long the proof of a spare is waited for. */
     private OptionalLong proofDue = OptionalLong.empty();
     /** The process is to be ended as soon as it rests. */
     private boolean leaving;
 
     private OptionalLong idleDue = OptionalLong.empty();
-    /** When a turn that the agent started by itself has taken too long. */
-    private OptionalLong strangeDue = OptionalLong.empty();
-
     private boolean closing;
     private boolean retired;
     private volatile boolean resting;
@@ -92,6 +81,7 @@ final class HeldSession implements HeldPool.Holder {
         this.options = host.options();
         this.handle = handle.orElse(null);
         this.mouth = new Mouth(options.executor(), options.listener(), handle);
+        this.course = new TurnCourse(this, options, mouth);
         this.alarm = new Alarm(host.background(), () -> enter(this::sound));
         this.lastTurn = host.background().nanoTime();
     }
@@ -120,6 +110,10 @@ final class HeldSession implements HeldPool.Holder {
     }
 
     // ---- callers
+
+    TurnCourse course() {
+        return course;
+    }
 
     void submit(HeldTurn turn) {
         enter(() -> submitted(turn));
@@ -151,14 +145,15 @@ final class HeldSession implements HeldPool.Holder {
                 return;
             }
         }
-        boolean busy = (run != null && run.stopping() != TurnRun.Stopping.CLOSED)
+        TurnRun running = course.run();
+        boolean busy = (running != null && running.stopping() != TurnRun.Stopping.CLOSED)
                 || waiting.stream().anyMatch(other -> !other.isDone());
         if (!busy || request.ifBusy() == TurnRequest.IfBusy.QUEUE) {
             waiting.addLast(turn);
         } else if (request.ifBusy() == TurnRequest.IfBusy.REPLACE) {
             waiting.addFirst(turn);
-            if (run != null) {
-                end(run, TurnRun.Stopping.CANCELLED);
+            if (running != null) {
+                course.end(running, TurnRun.Stopping.CANCELLED);
             }
         } else {
             turn.fail(new HeldFailure.Busy(named()));
@@ -183,48 +178,14 @@ final class HeldSession implements HeldPool.Holder {
             if (turn.isDone()) {
                 return;
             }
-            if (run != null && run.turn() == turn) {
-                end(run, TurnRun.Stopping.CANCELLED);
+            TurnRun running = course.run();
+            if (running != null && running.turn() == turn) {
+                course.end(running, TurnRun.Stopping.CANCELLED);
             } else {
                 waiting.remove(turn);
                 turn.fail(new HeldFailure.Cancelled(named(), false));
             }
         });
-    }
-
-    CompletableFuture<InterruptReceipt> interrupt(HeldTurn turn) {
-        var receipt = new CompletableFuture<InterruptReceipt>();
-        enter(() -> {
-            if (run == null || run.turn() != turn) {
-                receipt.completeExceptionally(new HeldFailure.ControlFailed("the turn does not run"));
-                return;
-            }
-            run.wantsReceipt(receipt);
-            if (!end(run, TurnRun.Stopping.CANCELLED)) {
-                run.failReceipts("the turn is being interrupted already");
-            }
-        });
-        return receipt;
-    }
-
-    void steer(HeldTurn turn, Steer steer) {
-        enter(() -> {
-            if (run == null || run.turn() != turn || run.stopping() != TurnRun.Stopping.NO) {
-                steer.refuse(new HeldFailure.ControlFailed("the turn does not run any more; nothing was said"));
-                return;
-            }
-            run.steer(steer, now());
-            tellSteer(run);
-        });
-    }
-
-    private void tellSteer(TurnRun into) {
-        Steer next = into.nextSteer();
-        if (next != null) {
-            DeliveryId id = newId();
-            next.told(id);
-            current().attachment().tell(new Line(id, next.texts(), next.note(), true));
-        }
     }
 
     /** Asks the live process something; fails when there is none, and when it refuses. */
@@ -279,13 +240,7 @@ final class HeldSession implements HeldPool.Holder {
 
     private void closeLive() {
         leaving = true;
-        if (run != null) {
-            TurnRun running = run;
-            HeldFailure why = closed();
-            mouth.then(() -> running.turn().fail(why), running.request().listener());
-            running.failSteers(why);
-            end(running, TurnRun.Stopping.CLOSED);
-        } else {
+        if (!course.close()) {
             stop(current().busy ? StopMode.BUSY : StopMode.IDLE);
         }
     }
@@ -326,7 +281,7 @@ final class HeldSession implements HeldPool.Holder {
         unproven = false;
         save();
         HeldProcess asked = current();
-        proofDue = OptionalLong.of(now() + patience(asked));
+        proofDue = OptionalLong.of(now() + TurnCourse.patience(asked));
         asked.attachment()
                 .ask(
                         ControlChannel.request("mcp_status"),
@@ -396,7 +351,7 @@ final class HeldSession implements HeldPool.Holder {
 
     private boolean isResting() {
         HeldProcess live = process;
-        return phase == Phase.LIVE && run == null && waiting.isEmpty() && !settling && live != null && !live.busy;
+        return phase == Phase.LIVE && waiting.isEmpty() && live != null && course.free(live);
     }
 
     // ---- what is to be done now
@@ -451,12 +406,12 @@ final class HeldSession implements HeldPool.Holder {
 
     private void advanceLive() {
         HeldProcess live = current();
-        if (run != null || proofDue.isPresent()) {
+        if (proofDue.isPresent()) {
             return;
         }
-        if (settling || live.busy) {
-            if (settling && restDue.isEmpty() && (leaving || !waiting.isEmpty())) {
-                restDue = OptionalLong.of(now() + patience(live));
+        if (!course.free(live)) {
+            if (leaving || !waiting.isEmpty()) {
+                course.awaitRest(live);
             }
             return;
         }
@@ -480,7 +435,7 @@ final class HeldSession implements HeldPool.Holder {
             prove();
         } else {
             waiting.removeFirst();
-            begin(next, newId(), null);
+            course.begin(next, newId(), null);
         }
     }
 
@@ -489,33 +444,11 @@ final class HeldSession implements HeldPool.Holder {
         stop(StopMode.IDLE);
     }
 
-    /** @param origin the steering message that this turn is for, when it was written already */
-    private void begin(HeldTurn turn, DeliveryId id, @Nullable Steer origin) {
-        turns++;
-        settling = false;
-        restDue = OptionalLong.empty();
-        strangeDue = OptionalLong.empty();
-        long deadline = turn.request().deadline().orElse(options.turn()).toNanos();
-        run = new TurnRun(turn, id, turns, now(), deadline, origin);
-        current().turns++;
-        if (origin == null) {
-            current()
-                    .attachment()
-                    .tell(new Line(id, turn.request().texts(), turn.request().note(), false));
-        }
-    }
-
-    private void stop(StopMode mode) {
+    void stop(StopMode mode) {
         phase = Phase.STOPPING;
-        forgetTimes();
-        current().attachment().stop(mode);
-    }
-
-    private void forgetTimes() {
-        settling = false;
-        restDue = OptionalLong.empty();
+        course.forgetTimes();
         proofDue = OptionalLong.empty();
-        strangeDue = OptionalLong.empty();
+        current().attachment().stop(mode);
     }
 
     // ---- the start
@@ -528,7 +461,7 @@ final class HeldSession implements HeldPool.Holder {
                 known = named == null ? ofSpare() : host.book().read(named);
                 entry = known;
             }
-            turns = Math.max(turns, known.mark().map(TurnMark::turn).orElse(0L));
+            course.from(known.mark().map(TurnMark::turn).orElse(0L));
             phase = Phase.STARTING;
             unproven = false;
             process = new HeldProcess(this, host, bound, known.place());
@@ -606,17 +539,16 @@ final class HeldSession implements HeldPool.Holder {
             return;
         }
         from.log().frame(frame);
-        if (restDue.isPresent()) {
-            restDue = OptionalLong.of(now() + patience(from));
-        }
-        if (mouth.heard(listener())) {
+        course.signOfLife(from);
+        if (mouth.heard(course.listener())) {
             FrameEvents.of(frame).ifPresent(this::say);
         }
     }
 
     void receipt(HeldProcess from, InterruptReceipt receipt) {
-        if (from == process && run != null) {
-            run.receipt(receipt);
+        TurnRun running = course.run();
+        if (from == process && running != null) {
+            running.receipt(receipt);
         }
     }
 
@@ -632,206 +564,46 @@ final class HeldSession implements HeldPool.Holder {
             }
             case Report.Verified verified -> ready(from, verified);
             case Report.Mismatch mismatch -> from.mismatch = mismatch;
-            case Report.Landed landed -> landed(landed.id());
-            case Report.Busy busy -> worksNow(from);
-            case Report.Idle idle -> idle(from);
-            case Report.Result result -> result(from, result.result());
+            case Report.Landed landed -> course.landed(landed.id());
+            case Report.Busy busy -> course.worksNow(from);
+            case Report.Idle idle -> course.idle(from);
+            case Report.Result result -> course.result(from, result.result());
             case Report.Text text -> say(new HeldEvent.Text(text.fragment()));
-            case Report.CallRequested call -> called(from, call);
+            case Report.CallRequested call -> course.called(from, call);
             case Report.CallWithdrawn call -> from.desk().withdrawn(call.callId());
             case Report.InterruptAnswered answered -> {}
-            case Report.Breached breached -> breached(from, breached.what());
-            case Report.Noticed noticed -> noticed(from, noticed);
+            case Report.Breached breached -> {
+                if (breached.what().startsWith("start: ")) {
+                    from.hungAt = breached.what().substring("start: ".length());
+                    say(new HeldEvent.Breached(breached.what()));
+                } else {
+                    course.breached(breached.what());
+                }
+            }
+            case Report.Noticed noticed -> course.noticed(from, noticed);
             case Report.Ended ended -> ended(from, ended);
         }
     }
 
-    private void landed(DeliveryId line) {
-        if (run != null && run.land(line)) {
-            say(new HeldEvent.Landed(line));
-            tellSteer(run);
-        }
+    // ---- what its turns need
+
+    boolean live() {
+        return phase == Phase.LIVE;
     }
 
-    private void worksNow(HeldProcess from) {
-        from.busy = true;
-        if (run == null) {
-            strangeDue = OptionalLong.of(now() + options.turn().toNanos());
-        }
+    /** The agent has answered a turn: what its record must hold from now on. */
+    void answered(TurnMark mark) {
+        entry = noted().mark(mark);
     }
 
-    private void called(HeldProcess from, Report.CallRequested call) {
-        from.log().reached(call.callId());
-        say(new HeldEvent.ToolCalled(call.callId(), call.tool(), call.input()));
-        TurnRun running = run != null && run.stopping() == TurnRun.Stopping.NO ? run : null;
-        from.desk().call(call, running, named(), answered -> enter(() -> say(answered)));
-    }
-
-    private void noticed(HeldProcess from, Report.Noticed notice) {
-        if (notice.what().equals("agent_started_turn")) {
-            var nobody = new TurnResult(
-                    TurnResult.Ending.ANSWERED,
-                    notice.detail(),
-                    "",
-                    dev.holdfast.Usage.unknown(),
-                    List.of(),
-                    "",
-                    "",
-                    false);
-            say(new HeldEvent.AgentTurn(from.log().take(nobody, Optional.empty(), Duration.ZERO)));
-        } else if (!FrameEvents.repeats(notice.what())) {
-            say(new HeldEvent.Noticed(notice.what(), notice.detail()));
-        }
-    }
-
-    // ---- the turn
-
-    private void result(HeldProcess from, TurnResult told) {
-        TurnRun ended = run;
-        if (ended == null || !ended.owns(told.lines())) {
-            say(new HeldEvent.AgentTurn(from.log().take(told, Optional.empty(), Duration.ZERO)));
-            return;
-        }
-        var result = from.log().take(told, Optional.of(ended.id()), Duration.ofNanos(now() - ended.begunAt()));
-        if (result.ending() == HeldResult.Ending.ANSWERED && !told.answerId().isEmpty()) {
-            entry = noted().mark(new TurnMark(ended.number(), ended.landed(), told.answerId()));
-        }
+    /** The agent has settled a turn. */
+    void settled() {
         restarts.reset();
-        over(from, ended);
-        if (ended.stopping() == TurnRun.Stopping.BREACHED) {
-            fail(ended, new HeldFailure.TimedOut(named(), ended.breach()));
-        } else {
-            mouth.then(() -> ended.turn().complete(result), ended.request().listener());
-            ended.settleSteers(result);
-            if (result.fatal()) {
-                park(result.failure());
-                stop(StopMode.IDLE);
-            }
-        }
-        goOnWithSteers(ended, result.fatal());
-    }
-
-    /** The turn no longer runs; the agent is given a moment to say that it rests. */
-    private void over(HeldProcess of, TurnRun ended) {
-        of.desk().turnOver();
-        ended.failReceipts("the turn ended first");
-        run = null;
         lastTurn = now();
-        settling = true;
-        strangeDue = OptionalLong.of(lastTurn + options.turn().toNanos());
     }
 
-    /** How long the agent may take for what it should do at once. */
-    private static long patience(HeldProcess of) {
-        return of.bound().agent().deadlines().interrupt().toNanos();
-    }
-
-    /** What was said into the turn and did not land in it: the agent runs it next, or it is told then (TN-09). */
-    private void goOnWithSteers(TurnRun ended, boolean fatal) {
-        for (Steer steer : ended.unlanded().reversed()) {
-            boolean wanted = ended.stopping() == TurnRun.Stopping.NO && !fatal;
-            DeliveryId told = steer.told();
-            if (!wanted) {
-                steer.refuse(new HeldFailure.Cancelled(named(), told != null));
-                if (told != null && phase == Phase.LIVE) {
-                    say(new HeldEvent.Recycled("a message was said into a turn that was cancelled"));
-                    stop(StopMode.BUSY);
-                }
-                continue;
-            }
-            steer.answer().complete(dev.holdfast.SteerAnswer.QUEUED);
-            var own = follow(ended, steer);
-            if (told == null) {
-                waiting.addFirst(own);
-            } else {
-                begin(own, told, steer);
-            }
-        }
-    }
-
-    private HeldTurn follow(TurnRun ended, Steer steer) {
-        TurnRequest request = ended.request();
-        var own = new TurnRequest(
-                steer.texts(),
-                steer.note(),
-                Optional.empty(),
-                request.listener(),
-                request.executor(),
-                request.deadline(),
-                TurnRequest.IfBusy.QUEUE,
-                request.onOtherBinding(),
-                request.maxToolCalls());
-        var turn = new HeldTurn(this, ended.turn().bound(), own, options.executor());
-        turn.endsAlso(steer.result());
-        return turn;
-    }
-
-    private void idle(HeldProcess from) {
-        from.busy = false;
-        settling = false;
-        restDue = OptionalLong.empty();
-        strangeDue = OptionalLong.empty();
-        TurnRun still = run;
-        if (still == null) {
-            return;
-        }
-        if (still.hasLanded()) {
-            over(from, still);
-            settling = false;
-            settleWithout(still, new HeldFailure.NoResult(named()));
-            if (still.stopping() != TurnRun.Stopping.NO) {
-                stop(StopMode.IDLE);
-            }
-        } else if (still.stopping() != TurnRun.Stopping.NO) {
-            stop(StopMode.BUSY); // it may still begin what it was told
-        }
-    }
-
-    /** Interrupts the turn; what comes then, or does not, ends it. False when that was asked before. */
-    private boolean end(TurnRun running, TurnRun.Stopping why) {
-        long patience = patience(current());
-        boolean first = running.stop(why, OptionalLong.of(now() + 2 * patience));
-        if (first && phase == Phase.LIVE) {
-            current().attachment().interrupt(running.number());
-        }
-        return first;
-    }
-
-    private void breached(HeldProcess from, String what) {
-        say(new HeldEvent.Breached(what));
-        if (what.startsWith("start: ")) {
-            from.hungAt = what.substring("start: ".length());
-        } else if (run == null) {
-            if (phase == Phase.LIVE) {
-                stop(StopMode.BUSY);
-            }
-        } else if (what.equals("interrupt")) {
-            interruptFailed(run);
-        } else {
-            run.breach(run.breach().isEmpty() ? what : run.breach());
-            end(run, TurnRun.Stopping.BREACHED);
-        }
-    }
-
-    private void interruptFailed(TurnRun running) {
-        if (phase == Phase.LIVE) {
-            running.failReceipts("the agent did not answer in time");
-            stop(StopMode.BUSY);
-        }
-    }
-
-    private void settleWithout(TurnRun ended, HeldFailure otherwise) {
-        switch (ended.stopping()) {
-            case NO -> fail(ended, otherwise);
-            case CANCELLED -> fail(ended, new HeldFailure.Cancelled(named(), true));
-            case BREACHED -> fail(ended, new HeldFailure.TimedOut(named(), ended.breach()));
-            case CLOSED -> fail(ended, closed());
-        }
-    }
-
-    private void fail(TurnRun ended, HeldFailure why) {
-        ended.failSteers(why);
-        mouth.then(() -> ended.turn().fail(why), ended.request().listener());
+    void waitFirst(HeldTurn turn) {
+        waiting.addFirst(turn);
     }
 
     // ---- the end
@@ -839,19 +611,16 @@ final class HeldSession implements HeldPool.Holder {
     private void ended(HeldProcess from, Report.Ended ended) {
         boolean starting = phase == Phase.STARTING;
         from.desk().turnOver();
-        TurnRun cut = run;
-        run = null;
         process = null;
         unproven = false;
         leaving = false;
-        forgetTimes();
+        proofDue = OptionalLong.empty();
         phase = Phase.ABSENT;
-        if (cut != null) {
-            cut.failReceipts("the agent is gone");
-            if (cut.stopping() == TurnRun.Stopping.NO) {
+        lastTurn = now();
+        if (course.run() != null) {
+            if (course.cut(ended)) {
                 crashed(ended);
             }
-            settleWithout(cut, new HeldFailure.DiedInTurn(named(), ended.why(), cut.hasLanded(), ended.stderrTail()));
         } else if (starting) {
             startFailed(from, ended);
         }
@@ -885,16 +654,13 @@ final class HeldSession implements HeldPool.Holder {
         failWaiting(why);
     }
 
-    private void park(String reason) {
+    void park(String reason) {
         restarts.park(reason);
         say(new HeldEvent.Parked(reason));
     }
 
     private void failAll(HeldFailure why) {
-        if (run != null) {
-            run.turn().fail(why);
-            run.failSteers(why);
-        }
+        course.fail(why);
         failWaiting(why);
     }
 
@@ -923,19 +689,9 @@ final class HeldSession implements HeldPool.Holder {
     private void sound() {
         alarm.rang();
         long now = now();
-        if (run != null) {
-            run.answerLateSteers(now);
-            if (run.overdue(now)) {
-                breached(current(), "turn");
-            } else if (run.interruptOverdue(now)) {
-                interruptFailed(run);
-            }
-        }
+        course.sound(now);
         if (phase == Phase.LIVE && Alarm.passed(proofDue, now)) {
             say(new HeldEvent.Noticed("spare_dead", "the process that was kept ready does not answer; it is replaced"));
-            stop(StopMode.BUSY);
-        } else if (phase == Phase.LIVE && (Alarm.passed(restDue, now) || Alarm.passed(strangeDue, now))) {
-            say(new HeldEvent.Noticed("no_rest", "the agent does not come to rest; its process is replaced"));
             stop(StopMode.BUSY);
         }
         if (Alarm.passed(idleDue, now) && isResting()) {
@@ -947,8 +703,7 @@ final class HeldSession implements HeldPool.Holder {
     /** Only for what {@link #sound} can act on now: one that has passed and stays would ring without end. */
     private void setAlarm() {
         if (phase == Phase.LIVE) {
-            OptionalLong due = Alarm.nearer(Alarm.nearer(restDue, strangeDue), Alarm.nearer(proofDue, idleDue));
-            alarm.set(run == null ? due : Alarm.nearer(due, run.dueNanos()));
+            alarm.set(Alarm.nearer(course.dueNanos(), Alarm.nearer(proofDue, idleDue)));
         } else if (phase == Phase.ABSENT && !waiting.isEmpty()) {
             alarm.set(restarts.notBefore());
         }
@@ -956,15 +711,15 @@ final class HeldSession implements HeldPool.Holder {
 
     // ---- short words
 
-    private long now() {
+    long now() {
         return host.background().nanoTime();
     }
 
-    private DeliveryId newId() {
+    DeliveryId newId() {
         return new DeliveryId(host.background().newId());
     }
 
-    private HeldProcess current() {
+    HeldProcess current() {
         HeldProcess live = process;
         if (live == null) {
             throw new IllegalStateException("session " + handle + " has no process in "
@@ -981,20 +736,16 @@ final class HeldSession implements HeldPool.Holder {
         return known;
     }
 
-    private SessionHandle named() {
+    SessionHandle named() {
         SessionHandle named = handle;
         return named == null ? new SessionHandle("spare") : named;
     }
 
-    private HeldFailure closed() {
+    HeldFailure closed() {
         return new HeldFailure.Closed("session " + handle + " was closed");
     }
 
-    private Optional<HeldListener> listener() {
-        return run == null ? Optional.empty() : run.request().listener();
-    }
-
     private void say(HeldEvent event) {
-        mouth.say(event, listener());
+        mouth.say(event, course.listener());
     }
 }

@@ -78,13 +78,13 @@ public final class HeldTurn {
      * {@link HeldFailure.ControlFailed} when it does not run.
      */
     public CompletionStage<InterruptReceipt> interrupt() {
-        return handedOut(session.interrupt(this), executor);
+        return handedOut(session.course().interrupt(this), executor);
     }
 
     /** Says something into the running turn. */
     public Steering steer(String... texts) {
         var steer = new Steer(List.of(texts), request.note());
-        session.steer(this, steer);
+        session.course().steer(this, steer);
         return new Steering() {
             @Override
             public CompletionStage<SteerAnswer> answer() {
