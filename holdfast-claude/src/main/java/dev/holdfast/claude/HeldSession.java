@@ -1,11 +1,7 @@
 package dev.holdfast.claude;
 
 import dev.holdfast.DeliveryId;
-import dev.holdfast.Knowledge;
-import dev.holdfast.Knowledge.RecordState;
-import dev.holdfast.KnowledgeQuestion;
 import dev.holdfast.Report;
-import dev.holdfast.StartPlan;
 import dev.holdfast.StopMode;
 import dev.holdfast.TurnMark;
 import dev.holdfast.claude.ControlChannel.Answer;
@@ -56,7 +52,7 @@ final class HeldSession implements HeldPool.Holder {
     private final List<CompletableFuture<Void>> closers = new ArrayList<>();
     private final Restarts restarts = new Restarts();
     private volatile @Nullable SessionHandle handle;
-    private HandleBook.@Nullable Entry entry;
+    private final StartCourse starts;
     private Phase phase = Phase.ABSENT;
     private @Nullable HeldProcess process;
     private final TurnCourse course;
@@ -81,6 +77,7 @@ final class HeldSession implements HeldPool.Holder {
         this.options = host.options();
         this.handle = handle.orElse(null);
         this.mouth = new Mouth(options.executor(), options.listener(), handle);
+        this.starts = new StartCourse(this, host);
         this.course = new TurnCourse(this, options, mouth);
         this.alarm = new Alarm(host.background(), () -> enter(this::sound));
         this.lastTurn = host.background().nanoTime();
@@ -279,7 +276,7 @@ final class HeldSession implements HeldPool.Holder {
     /** A spare that died since it was started must cost the turn nothing but a start. */
     private void prove() {
         unproven = false;
-        save();
+        starts.save(handle);
         HeldProcess asked = current();
         proofDue = OptionalLong.of(now() + TurnCourse.patience(asked));
         asked.attachment()
@@ -455,21 +452,12 @@ final class HeldSession implements HeldPool.Holder {
 
     private void begin(BoundAgent bound) {
         try {
-            HandleBook.Entry known = entry;
-            if (known == null) {
-                SessionHandle named = handle;
-                known = named == null ? ofSpare() : host.book().read(named);
-                entry = known;
-            }
+            HandleBook.Entry known = starts.open(handle);
             course.from(known.mark().map(TurnMark::turn).orElse(0L));
             phase = Phase.STARTING;
             unproven = false;
             process = new HeldProcess(this, host, bound, known.place());
-            process.attachment()
-                    .know(new KnowledgeQuestion(
-                            Optional.of(known.nativeSession()),
-                            known.mark().stream().toList(),
-                            List.of()));
+            process.attachment().know(StartCourse.question(known));
         } catch (UncheckedIOException e) {
             phase = Phase.ABSENT;
             host.pool().release(this);
@@ -477,57 +465,16 @@ final class HeldSession implements HeldPool.Holder {
         }
     }
 
-    private HandleBook.Entry ofSpare() {
-        String place = host.background().newId().toString();
-        return new HandleBook.Entry(place, host.background().newId().toString(), Optional.empty());
-    }
-
-    private void known(HeldProcess starting, Knowledge knowledge) {
-        HandleBook.Entry known = noted();
-        long answered = known.mark().map(TurnMark::turn).orElse(0L);
-        boolean lacks = answered > 0 && knowledge.coversTurn() < answered;
-        boolean resume = knowledge.record() == RecordState.PRESENT;
-        if (knowledge.record() == RecordState.DAMAGED) {
-            entry = known.nativeSession(host.background().newId().toString());
-            lacks = true;
-        }
-        String session = noted().nativeSession();
-        if (!lacks) {
-            starting.memory = !resume
-                    ? HeldEvent.Memory.NEW
-                    : answered > 0 ? HeldEvent.Memory.RESUMED : HeldEvent.Memory.RESUMED_UNVERIFIED;
-            starting.attachment().start(new StartPlan(session, resume, Optional.empty()));
-            return;
-        }
-        SessionHandle named = named();
-        options.executor().execute(() -> {
-            Optional<String> text = retelling(named);
-            enter(() -> {
-                if (process != starting || phase != Phase.STARTING) {
-                    return;
-                }
-                starting.memory = text.isPresent() ? HeldEvent.Memory.RETOLD : HeldEvent.Memory.LOST;
-                var catchUp = text.map(words -> new StartPlan.CatchUp(newId(), words));
-                starting.attachment().start(new StartPlan(session, resume, catchUp));
-            });
-        });
-    }
-
-    private Optional<String> retelling(SessionHandle named) {
-        try {
-            return options.retelling().apply(named);
-        } catch (RuntimeException e) {
-            LOG.warn("the retelling for session {} threw; the agent is told nothing", named, e);
-            return Optional.empty();
-        }
+    /** Whether this process is still being started. */
+    boolean starts(HeldProcess starting) {
+        return process == starting && phase == Phase.STARTING;
     }
 
     private void ready(HeldProcess starting, Report.Verified verified) {
         phase = Phase.LIVE;
         starting.log().begin();
-        if (!verified.nativeSession().isEmpty() && !verified.nativeSession().equals(noted().nativeSession())) {
-            entry = noted().nativeSession(verified.nativeSession());
-            save();
+        if (starts.ready(verified)) {
+            starts.save(handle);
         }
         say(new HeldEvent.Ready(verified.version(), verified.nativeSession(), starting.memory));
     }
@@ -557,7 +504,7 @@ final class HeldSession implements HeldPool.Holder {
             return;
         }
         switch (report) {
-            case Report.Known known -> known(from, known.knowledge());
+            case Report.Known known -> starts.known(from, known.knowledge());
             case Report.Started started -> {
                 from.pid = started.pid();
                 say(new HeldEvent.Started(started.pid()));
@@ -591,9 +538,8 @@ final class HeldSession implements HeldPool.Holder {
         return phase == Phase.LIVE;
     }
 
-    /** The agent has answered a turn: what its record must hold from now on. */
-    void answered(TurnMark mark) {
-        entry = noted().mark(mark);
+    StartCourse starts() {
+        return starts;
     }
 
     /** The agent has settled a turn. */
@@ -625,7 +571,7 @@ final class HeldSession implements HeldPool.Holder {
             startFailed(from, ended);
         }
         say(new HeldEvent.Ended(ended.why()));
-        save();
+        starts.save(handle);
         host.pool().release(this);
         if (handle == null) {
             host.sessions().spareLost(this);
@@ -646,12 +592,12 @@ final class HeldSession implements HeldPool.Holder {
     /** A start that failed fails everyone who waits for it (HS-02). Only a missing program is looked for anew each time. */
     private void startFailed(HeldProcess from, Report.Ended ended) {
         HeldFailure why = StartFailures.of(from, ended);
+        failWaiting(why);
         if (ended.fatal().isEmpty()) {
             crashed(ended);
         } else if (!(why instanceof HeldFailure.CliNotFound)) {
             park(String.valueOf(why.getMessage()));
         }
-        failWaiting(why);
     }
 
     void park(String reason) {
@@ -668,20 +614,6 @@ final class HeldSession implements HeldPool.Holder {
         List<HeldTurn> all = List.copyOf(waiting);
         waiting.clear();
         all.forEach(turn -> turn.fail(why));
-    }
-
-    private void save() {
-        SessionHandle named = handle;
-        HandleBook.Entry known = entry;
-        if (named == null || known == null || known.equals(HandleBook.unwritten(named))) {
-            return;
-        }
-        try {
-            host.book().write(named, known);
-        } catch (UncheckedIOException e) {
-            LOG.warn("session {} is resumed less surely", named, e);
-            say(new HeldEvent.Noticed("handle_not_written", String.valueOf(e.getMessage())));
-        }
     }
 
     // ---- time
@@ -728,14 +660,6 @@ final class HeldSession implements HeldPool.Holder {
         return live;
     }
 
-    private HandleBook.Entry noted() {
-        HandleBook.Entry known = entry;
-        if (known == null) {
-            throw new IllegalStateException("session " + handle + " was started without a place");
-        }
-        return known;
-    }
-
     SessionHandle named() {
         SessionHandle named = handle;
         return named == null ? new SessionHandle("spare") : named;
@@ -745,7 +669,7 @@ final class HeldSession implements HeldPool.Holder {
         return new HeldFailure.Closed("session " + handle + " was closed");
     }
 
-    private void say(HeldEvent event) {
+    void say(HeldEvent event) {
         mouth.say(event, course.listener());
     }
 }

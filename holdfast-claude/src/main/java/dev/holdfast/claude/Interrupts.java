@@ -6,6 +6,7 @@ import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -21,6 +22,9 @@ final class Interrupts {
     private final Consumer<JsonNode> receipts;
     private final LongSupplier clock;
     private OptionalLong waitingUntil = OptionalLong.empty();
+
+    /** What was answered while the line was not begun. */
+    private JsonNode early = MissingNode.getInstance();
 
     /** @param receipts takes the agent's own words on each answered interrupt */
     Interrupts(
@@ -46,10 +50,11 @@ final class Interrupts {
     private void answered(ControlChannel.Answer answer) {
         switch (answer) {
             case ControlChannel.Answer.Success success -> {
-                receipts.accept(success.response());
                 if (conversation.notBegun()) {
+                    early = success.response();
                     waitingUntil = OptionalLong.of(clock.getAsLong() + deadline.toNanos());
                 } else {
+                    receipts.accept(success.response());
                     reports.accept(new Report.InterruptAnswered());
                 }
             }
@@ -74,6 +79,7 @@ final class Interrupts {
     void rested() {
         if (waitingUntil.isPresent()) {
             waitingUntil = OptionalLong.empty();
+            receipts.accept(early);
             reports.accept(new Report.InterruptAnswered());
         }
     }

@@ -236,7 +236,7 @@ final class TurnCourse {
         }
         var result = from.log().take(told, Optional.of(ended.id()), Duration.ofNanos(session.now() - ended.begunAt()));
         if (result.ending() == HeldResult.Ending.ANSWERED && !told.answerId().isEmpty()) {
-            session.answered(new TurnMark(ended.number(), ended.landed(), told.answerId()));
+            session.starts().answered(new TurnMark(ended.number(), ended.landed(), told.answerId()));
         }
         session.settled();
         over(from, ended);

@@ -82,10 +82,13 @@ class RealHeldIT {
         return events.stream().filter(HeldEvent.Started.class::isInstance).count();
     }
 
-    private void awaitText() {
+    /** Starts a turn and waits until it has begun to answer. */
+    private HeldTurn answering(SessionHandle handle, ClaudeCodeAgent agent) {
         int from = events.size();
+        HeldTurn turn = sessions.start(handle, agent, say("be slow"));
         Awaitility.await()
-                .until(() -> events.stream().skip(Math.max(0, from - 1)).anyMatch(HeldEvent.Text.class::isInstance));
+                .until(() -> events.stream().skip(from).anyMatch(HeldEvent.Text.class::isInstance));
+        return turn;
     }
 
     @ParameterizedTest
@@ -160,8 +163,8 @@ class RealHeldIT {
         var agent = agent(binary);
         sessions.run(handle, agent, say("warm up"));
         api.script(request -> new ScriptedApi.Turn.Say("a long answer", new CountDownLatch(1)));
-        HeldTurn turn = sessions.start(handle, agent, say("be slow"));
-        awaitText();
+        Awaitility.await().until(() -> events.getLast() instanceof HeldEvent.StateChanged);
+        HeldTurn turn = answering(handle, agent);
         assertThat(turn.interrupt()
                         .toCompletableFuture()
                         .get(10, TimeUnit.SECONDS)
@@ -248,8 +251,8 @@ class RealHeldIT {
         var agent = agent(binary);
         sessions.run(handle, agent, say("REMEMBER"));
         api.script(request -> new ScriptedApi.Turn.Say("a long answer", new CountDownLatch(1)));
-        HeldTurn turn = sessions.start(handle, agent, say("be slow"));
-        awaitText();
+        Awaitility.await().until(() -> events.getLast() instanceof HeldEvent.StateChanged);
+        HeldTurn turn = answering(handle, agent);
         events.stream()
                 .filter(HeldEvent.Started.class::isInstance)
                 .map(event -> ((HeldEvent.Started) event).pid())
