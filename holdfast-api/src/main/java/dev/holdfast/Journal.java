@@ -65,7 +65,11 @@ public interface Journal extends JournalReader {
      */
     CompletionStage<Claim> claim(SessionName name, Node node);
 
-    /** Sessions with something unread, something due by {@code now}, or work in flight. Level-triggered (IN-21). */
+    /**
+     * Sessions with something unread, something due by {@code now}, or work in flight. Level-triggered (IN-21). Those that
+     * have waited longest come first; a session that is paused or parked with nothing due comes behind all others, so that
+     * no number of them hides one that could run.
+     */
     CompletionStage<List<SessionName>> ready(Instant now, int max);
 
     /** Calls {@code listener} after commits of arrivals, on the committer's thread; it must not block. May be lost. */

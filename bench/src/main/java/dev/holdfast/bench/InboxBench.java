@@ -5,7 +5,10 @@ import dev.holdfast.Outcome;
 import dev.holdfast.Session;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
+import dev.holdfast.StoredEvent;
+import dev.holdfast.core.Durable;
 import dev.holdfast.journal.SqliteJournal;
+import dev.holdfast.runtime.EventCodec;
 import dev.holdfast.runtime.Holdfast;
 import dev.holdfast.runtime.Options;
 import java.nio.file.Path;
@@ -194,36 +197,71 @@ final class InboxBench {
     private void recovery(Figures figures) throws Exception {
         int few = quick ? 20 : 200;
         int many = quick ? 100 : 10_000;
-        long small = recover("few", few, figures);
-        long large = recover("many", many, figures);
-        double perEvent = (large - small) / 1e3 / ((many - few) * 3.0);
-        figures.put("recovery, " + many + " turns", "us_per_event", Figures.round(perEvent));
-        figures.put("recovery, " + many + " turns", "events_per_s", Figures.round(1e6 / perEvent));
-        figures.remark("recovery is reading and folding every event, as after the loss of a snapshot");
+        var fewer = conversation("few", few);
+        var more = conversation("many", many);
+        var small = new Latencies();
+        var large = new Latencies();
+        for (int i = 0; i < (quick ? 1 : 8); i++) {
+            takeUp("few", small);
+            takeUp("many", large);
+        }
+        String row = "recovery, " + more.size() + " events";
+        figures.row("recovery, " + fewer.size() + " events", small);
+        figures.row(row, large);
+        double perEvent = (large.percentile(50) - small.percentile(50)) / (more.size() - fewer.size());
+        figures.put(row, "us_per_event", Figures.round(perEvent));
+        fold(more, figures);
+        figures.remark("recovery reads, checks and folds every event, as after the loss of a snapshot");
+        figures.remark("a full fold reads every stored event into its type and applies it, in memory");
     }
 
-    private long recover(String name, int turns, Figures figures) throws Exception {
+    /** Makes it; answers its events. */
+    private List<StoredEvent> conversation(String name, int turns) throws Exception {
         var path = directory.resolve("recover-" + name);
-        var options = options();
-        try (var holdfast = Holdfast.open(SqliteJournal.at(path), options)) {
+        try (var holdfast = Holdfast.open(SqliteJournal.at(path), options())) {
             var session = holdfast.session(name, new InProcess(false));
             fill(session, turns);
             session.ask("last");
         }
         withoutSnapshots(path);
-        var took = new Latencies();
-        for (int i = 0; i < (quick ? 1 : 3); i++) {
-            try (var holdfast = Holdfast.open(SqliteJournal.at(path), options)) {
-                long began = System.nanoTime();
-                var reader = holdfast.session(name, new InProcess(false));
-                reader.ask("again");
-                took.add(System.nanoTime() - began);
-                took.elapsed(System.nanoTime() - began);
-            }
-            withoutSnapshots(path);
+        try (var journal = SqliteJournal.at(path)) {
+            return journal.image(new SessionName(name))
+                    .toCompletableFuture()
+                    .get()
+                    .events();
         }
-        figures.row("recovery, " + turns + " turns", took);
-        return (long) (took.percentile(50) * 1e3);
+    }
+
+    private void takeUp(String name, Latencies into) throws Exception {
+        var path = directory.resolve("recover-" + name);
+        try (var holdfast = Holdfast.open(SqliteJournal.at(path), options())) {
+            long began = System.nanoTime();
+            holdfast.session(name, new InProcess(false)).ask("again");
+            into.add(System.nanoTime() - began);
+            into.elapsed(System.nanoTime() - began);
+        }
+        withoutSnapshots(path);
+    }
+
+    private void fold(List<StoredEvent> events, Figures figures) {
+        var codec = new EventCodec();
+        var core = options().core();
+        var took = new Latencies();
+        for (int i = 0; i < (quick ? 1 : 30); i++) {
+            long began = System.nanoTime();
+            var state = Durable.empty();
+            for (StoredEvent stored : events) {
+                state = core.apply(state, codec.decode(stored));
+            }
+            took.add(System.nanoTime() - began);
+            took.elapsed(System.nanoTime() - began);
+            if (state.takenThrough() == 0) {
+                throw new IllegalStateException("the fold of " + events.size() + " events took in nothing");
+            }
+        }
+        String row = "full fold, " + events.size() + " events";
+        figures.row(row, took);
+        figures.put(row, "events_per_s", Math.round(events.size() * 1e6 / took.percentile(50)));
     }
 
     private static void withoutSnapshots(Path path) throws Exception {

@@ -43,6 +43,7 @@ final class JournalBench {
         final int count;
         final Latencies journal = new Latencies();
         final Latencies plain = new Latencies();
+        final Latencies handed = new Latencies();
         long commits;
 
         Shape(String name, int senders, List<SessionName> sessions, int count) {
@@ -55,6 +56,7 @@ final class JournalBench {
         void clear() {
             journal.clear();
             plain.clear();
+            handed.clear();
             commits = 0;
         }
     }
@@ -104,7 +106,32 @@ final class JournalBench {
             var sends = Sends.to(shape.sessions, shape.count);
             Callable<@Nullable Void> bare = () -> bare(shape, sends, batches, plain);
             loop.submit(bare).get(PATIENCE_S, TimeUnit.SECONDS);
+            if (shape.senders == 1) {
+                handedOver(shape, plain, loop);
+            }
         }
+    }
+
+    /** The same statements again, asked for by a thread that waits for another to run them, as any sender does. */
+    private static void handedOver(Shape shape, PlainSql plain, ExecutorService loop) throws Exception {
+        var sends = Sends.to(shape.sessions, shape.count);
+        Callable<@Nullable Void> sender = () -> {
+            for (var send : sends) {
+                Callable<@Nullable Void> one = () -> {
+                    plain.batch(List.of(send));
+                    return null;
+                };
+                long began = System.nanoTime();
+                loop.submit(one).get(PATIENCE_S, TimeUnit.SECONDS);
+                shape.handed.add(System.nanoTime() - began);
+            }
+            return null;
+        };
+        long round = System.nanoTime();
+        try (var senders = Executors.newVirtualThreadPerTaskExecutor()) {
+            senders.submit(sender).get(PATIENCE_S, TimeUnit.SECONDS);
+        }
+        shape.handed.elapsed(System.nanoTime() - round);
     }
 
     /** Sends through the journal. Answers how many messages each commit held. */
@@ -172,6 +199,10 @@ final class JournalBench {
         return null;
     }
 
+    private static double ratio(Latencies one, Latencies other) {
+        return Figures.round(one.percentile(50) / Math.max(1e-9, other.percentile(50)));
+    }
+
     private static void report(List<Shape> shapes, int rounds, Figures figures) {
         for (Shape shape : shapes) {
             String bare = shape.name + ", plain SQL";
@@ -182,9 +213,17 @@ final class JournalBench {
                     "x_plain",
                     Figures.round(shape.journal.perSecond() / Math.max(1e-9, shape.plain.perSecond())));
             figures.row(bare, shape.plain);
+            if (shape.senders == 1) {
+                String handed = bare + ", handed over";
+                figures.row(handed, shape.handed);
+                figures.put(shape.name, "p50_x_plain", ratio(shape.journal, shape.plain));
+                figures.put(shape.name, "p50_x_handed", ratio(shape.journal, shape.handed));
+            }
         }
         figures.remark(rounds + " rounds; x_plain is sends per second over the same statements in the same batches on"
                 + " one thread. A plain message's latency is that of its batch.");
+        figures.remark(
+                "Handed over: a thread asks another to run the same statements, and waits; what the wake-ups cost.");
         figures.remark("Each message has 200 bytes, a header of 100 and a key of its own, which is looked up first.");
     }
 }

@@ -11,11 +11,13 @@ import java.util.List;
  */
 final class TurnBench {
     private final Path directory;
+    private final boolean quick;
     private final int perRound;
     private final int rounds;
 
     TurnBench(Path directory, boolean quick) {
         this.directory = directory;
+        this.quick = quick;
         this.perRound = quick ? 10 : 50;
         this.rounds = quick ? 2 : 40;
     }
@@ -39,6 +41,7 @@ final class TurnBench {
                 lane.close();
             }
         }
+        new TurnCost(Files.createDirectory(directory.resolve("cost")), quick).run(figures);
     }
 
     private AgentHome home(String name) throws Exception {

@@ -3,6 +3,7 @@ package dev.holdfast.cli;
 import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import tools.jackson.databind.node.ObjectNode;
 
 /** {@code holdfast finish}. */
 @Command(
@@ -29,5 +30,11 @@ final class FinishCommand extends OrderCommand {
     @Override
     String effect() {
         return "takes nothing new; what waits still runs, then it is closed";
+    }
+
+    @Override
+    String next(String name, ObjectNode answer) {
+        String later = later(answer, name, "what waits runs, and then the session is closed,");
+        return later.isEmpty() ? "It takes nothing new; it is closed once what waits has run." : later;
     }
 }

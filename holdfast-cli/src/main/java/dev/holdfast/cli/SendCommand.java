@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -109,8 +110,23 @@ final class SendCommand extends SessionCommand {
                         ? "Message " + number + " of session " + name + " was accepted under this key before; it is not"
                                 + " sent again."
                         : "Accepted as message " + number + " of session " + name + ".",
-                later(receipt, name, "it gets its turn"));
+                when(reach, receipt, name));
         return Exit.OK;
+    }
+
+    /** When the message gets its turn, if that is not at once. */
+    private String when(Reach reach, ObjectNode receipt, String name) {
+        if (globals().json()) {
+            return "";
+        }
+        var status = ask(reach, Call.get("sessions", name));
+        String phase = status.path("phase").asString();
+        if (!phase.equals("PAUSED") && !phase.equals("PARKED")) {
+            return later(receipt, name, "it gets its turn");
+        }
+        String reason = status.path("phase_reason").asString();
+        return "The session is " + phase.toLowerCase(Locale.ROOT) + (reason.isEmpty() ? "" : ": " + reason)
+                + ". The message gets its turn after: holdfast resume " + name;
     }
 
     private int awaited(Reach reach, String name, long number) {

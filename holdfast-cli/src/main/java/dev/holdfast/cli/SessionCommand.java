@@ -88,6 +88,9 @@ abstract class SessionCommand implements Callable<Integer> {
     static CommandFailed refused(JsonNode problem, Call call) {
         String word = problem.path("problem").asString("unexpected");
         String detail = problem.path("detail").asString("the host refused the call");
+        if (word.equals("unknown_session")) {
+            detail += "; 'holdfast chat NAME' does, 'holdfast ps' lists those there are";
+        }
         if (OF_MESSAGES.contains(word) && bringsWords(call)) {
             return new CommandFailed(Exit.SESSION, word, "the message was not taken: " + detail);
         }

@@ -124,7 +124,7 @@ final class BesideHostTest {
         var unknown = run("cancel", "b", "--message", "99");
         assertThat(unknown.exit()).isEqualTo(Exit.SESSION);
         assertThat(unknown.err()).isEqualTo("holdfast: session b has no message 99\n");
-        assertThat(done("cancel", "b", "--turn", "9").out()).isEqualTo("Session b: turn 9 is not open any more.\n");
+        assertThat(done("cancel", "b", "--turn", "9").out()).isEqualTo("Session b: there is no turn 9.\n");
         assertThat(done("cancel", "b").out()).isEqualTo("Session b: turn 1 is being ended.\n");
         await().until(() -> state("b").equals("idle"));
     }
@@ -170,7 +170,8 @@ final class BesideHostTest {
     void finishCloseResetClear_doWhatTheySay() {
         assertThat(done("reset", "e").out()).isEqualTo("Session e: the agent's memory was dropped.\n");
         assertThat(done("clear", "e").out()).contains("Stored as number 2: session e drops the agent's memory");
-        assertThat(done("finish", "e", "--reason", "all done").out()).isEqualTo("Session e: finishing.\n");
+        assertThat(done("finish", "e", "--reason", "all done").out())
+                .isEqualTo("Session e: finishing.\nIt takes nothing new; it is closed once what waits has run.\n");
         await().until(() -> state("e").equals("closed"));
         var again = run("close", "e", "--reason", "again");
         assertThat(again.exit()).isEqualTo(Exit.SESSION);
@@ -220,7 +221,8 @@ final class BesideHostTest {
         assertThat(waiting.exit()).isEqualTo(Exit.SESSION);
         assertThat(waiting.err()).contains("nobody would answer. Nothing was sent.");
         assertThat(run("send", "nobody", "x").err())
-                .isEqualTo("holdfast: there is no session 'nobody': open it first\n");
+                .isEqualTo("holdfast: there is no session 'nobody': open it first; 'holdfast chat NAME' does, 'holdfast"
+                        + " ps' lists those there are\n");
         assertThat(run("send", "nobody", "x").exit()).isEqualTo(Exit.SESSION);
     }
 

@@ -78,13 +78,21 @@ final class WithoutHostTest {
         assertThat(run("withdraw", "a", "x").err()).contains("'x' is not a whole number\n");
         assertThat(done("pause", "a").out()).startsWith("Session a: pausing.\n");
         assertThat(done("ps").out()).contains("paused: paused by hand");
+        assertThat(done("send", "a", "three").out())
+                .endsWith(
+                        "The session is paused: paused by hand. The message gets its turn after: holdfast resume a\n");
+        assertThat(done("cancel", "a", "--turn", "9").out()).isEqualTo("Session a: there is no turn 9.\n");
         assertThat(done("withdraw", "a", "1").out()).contains("Message 1 of session a is withdrawn");
         assertThat(done("cancel", "a", "--message", "2").out()).contains("message 2 taken out of the queue");
         assertThat(done("resume", "a").out()).startsWith("Session a: resumed.\nNo host runs: what waits runs when");
-        assertThat(done("drain", "a").out()).contains("Session a is paused: nothing is in flight, nothing waits.");
+        assertThat(done("drain", "a").out()).contains("Session a is paused: nothing is in flight");
         assertThat(done("close", "a", "--reason", "over").out()).isEqualTo("Session a: closing.\n");
         assertThat(done("ps").out()).contains("closed");
         assertThat(run("send", "a", "late").err()).contains("over");
+        done("run", "--session", "b", "--agent", "scripted", "one");
+        assertThat(done("finish", "b", "--reason", "enough").out())
+                .startsWith(
+                        "Session b: finishing.\nNo host runs: what waits runs, and then the session is closed, when");
     }
 
     @Test

@@ -32,6 +32,7 @@ import java.util.TreeMap;
  * @param calls host tool calls of this incarnation, by call id
  * @param callOrdinals how often a call with the same tool and input was asked in this attempt
  * @param waiting arrivals read and not named, by number
+ * @param apart those of them that may run out of their turn, so that finding one does not grow with the queue (IN-05)
  * @param seenThrough the highest arrival number read
  * @param idleSince since when the process does nothing
  * @param leaving the host stops: nothing new is begun
@@ -63,6 +64,7 @@ public record Live(
         Map<String, Call> calls,
         Map<String, Integer> callOrdinals,
         NavigableMap<Long, Header> waiting,
+        NavigableMap<Long, Header> apart,
         long seenThrough,
         Optional<Instant> idleSince,
         boolean leaving,
@@ -94,6 +96,7 @@ public record Live(
                 Optional.empty(),
                 Map.of(),
                 Map.of(),
+                new TreeMap<>(),
                 new TreeMap<>(),
                 0,
                 Optional.empty(),
@@ -152,6 +155,7 @@ public record Live(
         Map<String, Call> calls;
         Map<String, Integer> callOrdinals;
         NavigableMap<Long, Header> waiting;
+        NavigableMap<Long, Header> apart;
         long seenThrough;
         Optional<Instant> idleSince;
         boolean leaving;
@@ -183,6 +187,7 @@ public record Live(
             calls = new LinkedHashMap<>(l.calls);
             callOrdinals = new LinkedHashMap<>(l.callOrdinals);
             waiting = l.waiting;
+            apart = l.apart;
             seenThrough = l.seenThrough;
             idleSince = l.idleSince;
             leaving = l.leaving;
@@ -238,6 +243,7 @@ public record Live(
                     calls,
                     callOrdinals,
                     waiting,
+                    apart,
                     seenThrough,
                     idleSince,
                     leaving,

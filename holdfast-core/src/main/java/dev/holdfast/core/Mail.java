@@ -9,6 +9,8 @@ import dev.holdfast.StopMode;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -25,14 +27,19 @@ abstract sealed class Mail extends Turns permits Feeds {
 
     final void arrived(Input.Arrived input) {
         var waiting = new TreeMap<>(live.waiting.tailMap(durable.takenThrough(), false));
+        var apart = new TreeMap<>(live.apart.tailMap(durable.takenThrough(), false));
         for (Header h : input.headers()) {
             if (!durable.named(h.number())) {
                 waiting.put(h.number(), h);
+                if (h.kind() != ArrivalKind.MESSAGE || h.wish().afterIdle()) {
+                    apart.put(h.number(), h);
+                }
             }
         }
         live.seenThrough = Math.max(live.seenThrough, input.through());
         live.waiting = waiting;
-        for (Header h : List.copyOf(waiting.values())) {
+        live.apart = apart;
+        for (Header h : apart.values()) {
             boolean ahead = actsAhead(h.kind()) || h.kind() == ArrivalKind.RESET;
             if (ahead && !durable.named(h.number())) {
                 urgent(h);
@@ -86,7 +93,11 @@ abstract sealed class Mail extends Turns permits Feeds {
     }
 
     private void cancelTurn(Header h, long target) {
-        endTurnFor(h, open(target), "turn " + target);
+        if (target > durable.lastTurn()) {
+            done(h, "there is no turn " + target);
+        } else {
+            endTurnFor(h, open(target), "turn " + target);
+        }
     }
 
     private boolean open(long turn) {
@@ -141,7 +152,8 @@ abstract sealed class Mail extends Turns permits Feeds {
         if (waits.isPresent()) {
             takeOut(h, waits.get(), Outcome.CANCELLED, "cancelled before its turn");
         } else if (durable.named(number) || readThrough(Math.min(number, h.number() - 1))) {
-            done(h, "message " + number + " is not waiting any more");
+            boolean none = number >= h.number();
+            done(h, none ? "there is no message " + number : "message " + number + " is not waiting any more");
         }
     }
 
@@ -392,8 +404,19 @@ abstract sealed class Mail extends Turns permits Feeds {
 
     /** Arrivals read and not named, in order. */
     final Stream<Header> unnamed() {
-        return live.waiting.tailMap(durable.takenThrough(), false).values().stream()
-                .filter(h -> !durable.named(h.number()));
+        return unnamed(live.waiting, durable.takenThrough());
+    }
+
+    /** Those of them that may run out of their turn: all but messages that wait for it, of which there may be thousands. */
+    final Stream<Header> apart() {
+        return unnamed(live.apart, durable.takenThrough());
+    }
+
+    /** By their numbers: a view of a part of a map counts its values before it gives the first one out. */
+    private Stream<Header> unnamed(NavigableMap<Long, Header> of, long after) {
+        return of.tailMap(after, false).keySet().stream()
+                .filter(n -> !durable.named(n))
+                .map(n -> Objects.requireNonNull(of.get(n)));
     }
 
     /** Messages in the order of their turns, whatever stands between them in its place. */
@@ -412,10 +435,11 @@ abstract sealed class Mail extends Turns permits Feeds {
      * @param patient with those that wait until nothing else is left to do (TN-09)
      */
     private Stream<Taken> order(boolean patient) {
-        var replacing = unnamed().filter(h -> h.kind() == ArrivalKind.REPLACE);
-        var willing = inPlace()
+        var replacing = apart().filter(h -> h.kind() == ArrivalKind.REPLACE);
+        var willing = unnamed()
+                .filter(this::inPlace)
                 .filter(h -> h.kind() != ArrivalKind.REPLACE && !h.wish().afterIdle());
-        var last = inPlace().filter(h -> patient && h.wish().afterIdle());
+        var last = apart().filter(this::inPlace).filter(h -> patient && h.wish().afterIdle());
         return Stream.of(
                         replacing.map(Header::taken),
                         durable.front().stream(),
@@ -424,10 +448,9 @@ abstract sealed class Mail extends Turns permits Feeds {
                 .flatMap(part -> part);
     }
 
-    /** Those that wait for their place in the queue; one that was read ahead has none before the others are read. */
-    private Stream<Header> inPlace() {
-        return unnamed()
-                .filter(h -> h.kind().counted() || (h.kind() == ArrivalKind.RESET && readThrough(h.number() - 1)));
+    /** Whether it waits for its place in the queue; one that was read ahead has none before the others are read. */
+    private boolean inPlace(Header h) {
+        return h.kind().counted() || (h.kind() == ArrivalKind.RESET && readThrough(h.number() - 1));
     }
 
     /** Opens the next turn, after doing what stands before it in its place. */
@@ -492,7 +515,8 @@ abstract sealed class Mail extends Turns permits Feeds {
                 || head.wish().afterIdle()) {
             return all;
         }
-        for (Header h : inPlace().filter(h -> h.number() > first.number()).toList()) {
+        var behind = unnamed(live.waiting, first.number()).filter(this::inPlace).limit(SessionPolicy.COMBINED_MAX);
+        for (Header h : behind.toList()) {
             boolean alike = h.kind() == ArrivalKind.MESSAGE
                     && !h.wish().afterIdle()
                     && h.wish().sender().equals(head.wish().sender());

@@ -589,7 +589,7 @@ final class Step extends Feeds {
         if (turn.original().kind() == Told.Kind.INTERNAL) {
             return; // mail would end with a request that is nobody's (MB-16)
         }
-        var next = unnamed().filter(h -> h.kind() == ArrivalKind.STEER).findFirst();
+        var next = apart().filter(h -> h.kind() == ArrivalKind.STEER).findFirst();
         next.filter(h -> durable.gives()).ifPresent(h -> {
             var id = nextId();
             emit(new Event.SteerPlanned(turn.number(), h.taken(), id));

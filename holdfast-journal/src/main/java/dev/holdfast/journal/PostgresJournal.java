@@ -50,14 +50,11 @@ import java.util.function.Consumer;
  */
 public final class PostgresJournal extends StoreReading implements Journal {
     /** As {@link Reads#READY}, without the sessions of other nodes that are alive. */
-    static final String READY = "SELECT s.name FROM ("
-            + "SELECT sid, ready_at AS since, 1 AS unread FROM session WHERE ready_at IS NOT NULL"
-            + " UNION ALL SELECT sid, due_at, 0 FROM journal_head WHERE due_at <= ?"
-            + " UNION ALL SELECT sid, coalesce(turn_since, 0), 0 FROM journal_head"
-            + " WHERE open_turn IS NOT NULL) w JOIN session s ON s.sid = w.sid JOIN journal_head h ON h.sid = w.sid"
+    static final String READY = "SELECT s.name FROM (" + Reads.WORK
+            + ") w JOIN session s ON s.sid = w.sid JOIN journal_head h ON h.sid = w.sid"
             + " WHERE (s.admission < 2 OR (s.admission = 2 AND w.unread = 1)) AND NOT EXISTS (SELECT 1 FROM node n"
             + " WHERE n.node = h.node AND n.lease_until > " + PostgresSql.SERVER_NOW + " AND n.node <> ALL (?))"
-            + " GROUP BY s.sid, s.name ORDER BY min(w.since), s.sid LIMIT ?";
+            + " GROUP BY s.sid, s.name ORDER BY " + Reads.RESTS + ", min(w.since), s.sid LIMIT ?";
 
     private final PostgresOptions options;
     private final String storeId;
@@ -259,8 +256,8 @@ public final class PostgresJournal extends StoreReading implements Journal {
     /**
      * {@inheritDoc}
      *
-     * <p>Those that have waited longest come first; those of another node that is alive are not among them. A session
-     * closed for good is among them only while one of its arrivals is not named by an event yet (IN-22).
+     * <p>Those of another node that is alive are not among them. A session closed for good is among them only while one of
+     * its arrivals is not named by an event yet (IN-22).
      */
     @Override
     public CompletionStage<List<SessionName>> ready(Instant now, int max) {

@@ -49,13 +49,19 @@ final class Reads {
 
     static final String SESSIONS = SUMMARY + " AND s.name > ? ORDER BY s.name LIMIT ?";
 
-    static final String READY = "SELECT s.name FROM session s JOIN ("
-            + "SELECT sid, ready_at AS since, 1 AS unread FROM session WHERE ready_at IS NOT NULL"
-            + " UNION ALL SELECT sid, due_at, 0 FROM journal_head WHERE due_at <= ?"
-            + " UNION ALL SELECT sid, coalesce(turn_since, 0), 0 FROM journal_head"
-            + " WHERE open_turn IS NOT NULL) w ON w.sid = s.sid"
+    /** What waits while its session rests is in nobody's way: it comes behind everything that can run. */
+    static final String RESTS = "min(CASE WHEN w.due = 0 AND h.phase IN ('PAUSED', 'PARKED') THEN 1 ELSE 0 END)";
+
+    /** Why a session is ready: something is unread, due, or in flight. */
+    static final String WORK = "SELECT sid, ready_at AS since, 1 AS unread, 0 AS due FROM session"
+            + " WHERE ready_at IS NOT NULL"
+            + " UNION ALL SELECT sid, due_at, 0, 1 FROM journal_head WHERE due_at <= ?"
+            + " UNION ALL SELECT sid, coalesce(turn_since, 0), 0, 0 FROM journal_head WHERE open_turn IS NOT NULL";
+
+    static final String READY = "SELECT s.name FROM session s JOIN (" + WORK + ") w ON w.sid = s.sid"
+            + " JOIN journal_head h ON h.sid = s.sid"
             + " WHERE s.admission < 2 OR (s.admission = 2 AND w.unread = 1)"
-            + " GROUP BY s.sid ORDER BY min(w.since), s.sid LIMIT ?";
+            + " GROUP BY s.sid ORDER BY " + RESTS + ", min(w.since), s.sid LIMIT ?";
 
     private Reads() {}
 
@@ -235,7 +241,8 @@ final class Reads {
     }
 
     /**
-     * Sessions with something unread, due, or in flight; those that have waited longest come first. A session that is
+     * Sessions with something unread, due, or in flight; those that have waited longest come first, and last those that
+     * rest. A session that is
      * closed for good is ready only while something is unread: every arrival ends in one event (IN-22).
      */
     static List<SessionName> ready(Statements sql, Instant now, int max) throws SQLException {

@@ -8,12 +8,14 @@ import dev.holdfast.StoredEvent;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Event;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.OptionalLong;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
 
 /**
  * Events and snapshots as JSON, with a version each. A type or version this program does not know is refused, never
@@ -29,6 +31,7 @@ public final class EventCodec {
     private static final JsonMapper JSON = JsonMapper.builder()
             .enable(DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES)
             .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .addModule(new SimpleModule().addDeserializer(Instant.class, new InstantReader()))
             .build();
 
     /** The stored record of an event. */

@@ -55,7 +55,7 @@ final class HeldSession extends SessionMail {
     @Override
     public Subscription events(long after, EventListener listener) {
         var subscription = feed.subscribe(after, listener);
-        parts.sessions().keep(this); // from now on an owner that rests sees that somebody listens
+        watched(); // from now on an owner that rests sees that somebody listens
         return subscription;
     }
 
@@ -142,6 +142,7 @@ final class HeldSession extends SessionMail {
                 return CompletableFuture.completedFuture(false);
             }
             awaiting.add(answer);
+            watched();
             sleeps = sleepsOnMail() && owner.isEmpty();
             if (owner.isPresent()) {
                 awaited();
@@ -377,7 +378,7 @@ final class HeldSession extends SessionMail {
     @Override
     public Subscription onInterrupt(Consumer<Received> handler) {
         var subscription = observers.onInterrupt(handler);
-        parts.sessions().keep(this);
+        watched();
         return subscription;
     }
 
@@ -388,7 +389,7 @@ final class HeldSession extends SessionMail {
                 begin().thenCompose(now -> chronicle
                         .load(now.front())
                         .thenApply(front -> new Observers.Begin(front, now.takenThrough(), now::named))));
-        parts.sessions().keep(this);
+        watched();
         return subscription;
     }
 

@@ -270,8 +270,8 @@ public final class Holdfast implements AutoCloseable {
     /**
      * Takes in an exported session under a free name (MB-22).
      *
-     * @throws HoldfastException when the document is damaged, newer than this version, or the name is taken: nothing was
-     *     stored
+     * @throws HoldfastException when the document is damaged, newer than this version, no owner could take it up, or the
+     *     name is taken: nothing was stored
      */
     public CompletionStage<Void> importSession(byte[] document, SessionName name) {
         return restored(SessionDocument.read(document, name)).thenApply(as -> null);
@@ -283,6 +283,7 @@ public final class Holdfast implements AutoCloseable {
     }
 
     private CompletionStage<SessionName> restored(SessionImage image) {
+        SessionDocument.check(image, parts.options().core(), parts.codec(), parts.envelope());
         return Blocking.on(executor(), parts.journal().restore(image)).thenApply(stored -> {
             if (!stored) {
                 throw new HoldfastException(

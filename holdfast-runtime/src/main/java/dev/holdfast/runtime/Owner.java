@@ -264,8 +264,7 @@ final class Owner {
         }
         reading = true;
         readAgain = false;
-        long after = Math.max(readThrough, durable.takenThrough());
-        journal.arrivals(session, after, ARRIVALS_PAGE, Selection.HEADERS)
+        journal.arrivals(session, readThrough(), ARRIVALS_PAGE, Selection.HEADERS)
                 .whenComplete((page, failure) -> later(() -> {
                     reading = false;
                     if (failed("read arrivals", failure)) {
@@ -496,6 +495,11 @@ final class Owner {
     /** The last event in its state; called once the owner is over by its own will. */
     long seq() {
         return seq;
+    }
+
+    /** Every arrival up to here was read or is named by an event. */
+    long readThrough() {
+        return Math.max(readThrough, durable.takenThrough());
     }
 
     /** Gives the claim back, with the last state; called once the owner is over by its own will. */

@@ -2,11 +2,16 @@ package dev.holdfast.runtime;
 
 import dev.holdfast.Address;
 import dev.holdfast.HoldfastException;
+import dev.holdfast.JournalException;
 import dev.holdfast.SessionImage;
 import dev.holdfast.SessionName;
+import dev.holdfast.StoredEvent;
+import dev.holdfast.core.Core;
+import dev.holdfast.core.Durable;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.OptionalLong;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -106,6 +111,49 @@ final class SessionDocument {
                 image.events(),
                 image.head(),
                 addresses);
+    }
+
+    /**
+     * Refuses a session that no owner could take up: one with an arrival or an event that cannot be read, with events that
+     * do not follow from one another, or with a head that says something else than they do.
+     *
+     * @throws HoldfastException naming the first thing that is wrong
+     */
+    static void check(SessionImage image, Core core, EventCodec codec, Envelope envelope) {
+        var state = Durable.empty();
+        String at = "it";
+        try {
+            for (SessionImage.StoredArrival stored : image.arrivals()) {
+                at = "arrival " + stored.arrival().number();
+                envelope.header(stored.arrival());
+            }
+            for (StoredEvent event : image.events()) {
+                at = "event " + event.seq();
+                state = core.apply(state, codec.decode(event));
+            }
+        } catch (JournalException e) {
+            throw refused(String.valueOf(e.getMessage()));
+        } catch (RuntimeException e) { // whatever an event says that fits nothing
+            throw refused(at + " does not follow from those before it: " + e.getMessage());
+        }
+        if (!image.events().isEmpty()) {
+            var head = image.head();
+            same("phase", head.summary().phase(), state.phase().name());
+            same("open turn", head.openTurn(), openTurn(state));
+            same("arrivals done", head.takenThrough(), state.takenThrough());
+            same("messages done", head.ordinaryDone(), state.ordinaryDone());
+            same("bytes of messages done", head.ordinaryDoneBytes(), state.ordinaryDoneBytes());
+        }
+    }
+
+    private static OptionalLong openTurn(Durable state) {
+        return state.turn().map(t -> OptionalLong.of(t.number())).orElse(OptionalLong.empty());
+    }
+
+    private static void same(String what, Object said, Object folded) {
+        if (!said.equals(folded)) {
+            throw refused("its head says " + what + " " + said + ", and its events make that " + folded);
+        }
     }
 
     private static HoldfastException refused(String why) {

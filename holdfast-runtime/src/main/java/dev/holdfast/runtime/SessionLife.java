@@ -93,6 +93,10 @@ abstract class SessionLife implements Session, Owner.Audience {
     long takesAsked;
     /** Who waits for an end was looked up in the events up to here, while there is no owner. */
     private long searchedThrough;
+    /** The last event and the last arrival that the last owner here knew when it went to rest. */
+    private long restedAt;
+
+    private long restedThrough;
     /** Something may have come in while the owner left. */
     private boolean missed;
 
@@ -173,39 +177,42 @@ abstract class SessionLife implements Session, Owner.Audience {
         return taking.taker() == Taker.NOBODY;
     }
 
-    /** As {@link #signal}, each second while the journal says that something is open: a parked session stays asleep. */
+    /**
+     * As {@link #signal}, each second while the journal says that something is open. What the last owner here saw when it
+     * went to rest is no reason to wake another: only what came after, from a sender or another host (IN-21).
+     */
     void sweep() {
-        boolean rests;
         synchronized (lock) {
+            if (owner.isEmpty() && sleepsOnMail()) {
+                return;
+            }
             boolean due = parts.options()
                     .core()
                     .wakeAt(state, live)
                     .filter(at -> !at.isAfter(parts.options().surroundings().now()))
                     .isPresent();
-            if (owner.isEmpty() && sleepsOnMail()) {
+            if (owner.isPresent() || !told || due) {
+                signal();
                 return;
             }
-            rests = owner.isEmpty() && told && !due && !runs(state.phase().name());
         }
-        if (!rests) {
-            signal();
-            return;
-        }
-        // It rested when its last owner here let go; another host may have taken it up again since.
-        parts.journal().session(name).thenAccept(summary -> {
-            if (summary.filter(s -> runs(s.summary().phase())).isPresent()) {
+        logged(parts.journal().session(name).thenAccept(summary -> {
+            if (summary.filter(this::wentOn).isPresent()) {
                 signal();
             }
-        });
+        }));
     }
 
-    static boolean runs(String phase) {
-        return !phase.equals(Phase.PARKED.name()) && !phase.equals(Phase.PAUSED.name());
+    private boolean wentOn(SessionSummary summary) {
+        synchronized (lock) {
+            return summary.seq() != restedAt || summary.lastArrival() > restedThrough;
+        }
     }
 
     /** Another host may own the session, now or again: what it records is looked for each second. */
     void poll() {
         synchronized (lock) {
+            forgetIfPossible();
             boolean waited = !awaiting.isEmpty() || watches.anyStates() || !callers.isEmpty();
             boolean watched = observers.any() || feed.isFollowed();
             if (owner.isPresent() || !(elsewhere() || waited || watched)) {
@@ -450,8 +457,24 @@ abstract class SessionLife implements Session, Owner.Audience {
         return true;
     }
 
+    /** Somebody waits for what this session does: it is not forgotten before he has it. Called behind that he does. */
+    void watched() {
+        synchronized (lock) {
+            parts.sessions().keep(self());
+        }
+    }
+
+    /** Under the lock: one that sleeps unwatched and can be made again is kept only by those who refer to it. */
+    private void forgetIfPossible() {
+        boolean made = taking.taker() == Taker.NOBODY
+                || (taking.taker() == Taker.AGENT && parts.options().resolves());
+        if (made && !letGo && !closed && owner.isEmpty() && !waking && unwatched()) {
+            parts.sessions().letGo(self());
+        }
+    }
+
     /** Under the lock: nobody waits for what this session does. */
-    boolean unwatched() {
+    private boolean unwatched() {
         return callers.isEmpty()
                 && awaiting.isEmpty()
                 && internals.isEmpty()
@@ -472,12 +495,12 @@ abstract class SessionLife implements Session, Owner.Audience {
             owner = Optional.empty();
             chronicle.remember(new Chronicle.Known(state, resting.seq()));
             searchedThrough = resting.seq();
+            restedAt = resting.seq();
+            restedThrough = resting.readThrough();
             internals.forget();
             released = resting.resign();
             gone(released);
-            if (parts.options().resolves() && unwatched()) {
-                parts.sessions().letGo(self());
-            }
+            forgetIfPossible();
             return true;
         }
     }

@@ -307,6 +307,7 @@ abstract class SessionMail extends SessionLife {
                 return caller;
             }
             callers.add(caller);
+            watched();
             var unused = caller.reply().whenComplete((reply, failure) -> forget(caller)); // also when he waits no more
             boolean ours = owner.isPresent() && told;
             if (!ours || state.named(number) || state.phase() == Phase.CLOSED) {
@@ -499,6 +500,7 @@ abstract class SessionMail extends SessionLife {
                 long own = accepted(receipt);
                 var matching = matcher.begin(before);
                 var found = watches.event(before.seq(), event -> matching.match(own, event), false);
+                watched();
                 signal();
                 return found;
             });

@@ -28,6 +28,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Random;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -36,12 +37,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Stored events and snapshots: what was written is read, and nothing is half-read. */
 class EventCodecTest {
     private static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
     private static final DeliveryId LINE = new DeliveryId(new UUID(1, 2));
     private static final Taken MESSAGE = new Taken(3, new MessageId(new UUID(3, 4)), 17, ArrivalKind.MESSAGE);
+    private static final int[] POWERS = {1, 10, 1_000, 1_000_000, 100_000_000};
     private final EventCodec codec = new EventCodec();
 
     static Stream<Event> events() {
@@ -93,6 +96,61 @@ class EventCodecTest {
                 new Event.RestartScheduled(NOON, 1, "why"),
                 new Event.AgentTurnSeen("text", Usage.unknown(), "r"),
                 new Event.Noticed("what", "detail"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "2026-11-30T19:18:01.488883369Z",
+                "2026-11-30T19:18:01.4Z",
+                "2026-11-30T19:18:01Z",
+                "2026-11-30T19:18:01.Z",
+                "2028-02-29T00:00:00.000000001Z",
+                "1970-01-01T00:00:00Z",
+                "0000-01-01T23:59:59.999999999Z",
+                "+10000-01-01T00:00:00Z",
+                "-0001-01-01T00:00:00Z",
+                "2026-11-30T19:18:01+02:00",
+                "2026-11-30T19:18:01.25+01:00",
+                "2026-11-30T24:00:00Z"
+            })
+    void instant_isReadAsTheJdkReadsIt(String text) {
+        assertThat(InstantReader.parse(text)).isEqualTo(Instant.parse(text));
+    }
+
+    @Test
+    void instants_ofAllKinds_areReadAsTheyWereWritten() {
+        var random = new Random(1);
+        for (int i = 0; i < 10_000; i++) {
+            int nanos = random.nextInt(1_000_000_000) / POWERS[i % POWERS.length] * POWERS[i % POWERS.length];
+            var instant = Instant.ofEpochSecond(random.nextLong(-60_000_000_000L, 250_000_000_000L), nanos);
+            assertThat(InstantReader.parse(instant.toString())).isEqualTo(instant);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "now",
+                "2026-13-30T19:18:01Z",
+                "2026-02-30T19:18:01Z",
+                "2026-11-30T25:00:00Z",
+                "2026-11-30T19:60:01Z",
+                "2026-11-30T19:18:01.1234567890Z",
+                "2026-11-30T19:18:01,5Z",
+                "2026-11-30T19:18:0 Z",
+                "2026-11-30 19:18:01Z"
+            })
+    void event_withoutAnInstantInItsPlace_isRefused(String text) {
+        var body = codec.encode(new Event.RestartScheduled(NOON, 1, "why")).body();
+        var spoilt = new String(body, StandardCharsets.UTF_8).replace(NOON.toString(), text);
+        var record =
+                new EventRecord("RestartScheduled", 1, OptionalLong.empty(), spoilt.getBytes(StandardCharsets.UTF_8));
+        assertThatThrownBy(() -> codec.decode(stored(record)))
+                .isInstanceOf(JournalException.class)
+                .hasMessageContaining("event 1 of type RestartScheduled cannot be read")
+                .hasMessageContaining(text);
     }
 
     private static StoredEvent stored(EventRecord record) {

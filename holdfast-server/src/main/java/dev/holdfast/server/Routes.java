@@ -279,7 +279,7 @@ final class Routes {
 
     private Answer close(Route.Asked asked) {
         String reason = reason(asked);
-        return ordered(asked, session -> CompletableFuture.completedFuture(session.close(reason)));
+        return ordered(asked, session -> session.closeAsync(reason));
     }
 
     private static String reason(Route.Asked asked) {

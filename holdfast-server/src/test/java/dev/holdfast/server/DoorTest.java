@@ -186,7 +186,7 @@ final class DoorTest {
                 .isEqualTo("message 2 taken out of the queue");
         assertThat(reply("a", 2).path("outcome").asString()).isEqualTo("CANCELLED");
         assertThat(post(202, A + "/cancel", "{\"turn\":7}").path("done").asString())
-                .isEqualTo("turn 7 is not open any more");
+                .isEqualTo("there is no turn 7");
         assertThat(post(202, A + "/interrupt", "{}").path("done").asString()).isEqualTo("turn 1 is being ended");
         assertThat(reply("a", 1).path("outcome").asString()).isEqualTo("CANCELLED");
         assertThat(reply("a", 3).path("text").asString()).isEqualTo("echo: third");

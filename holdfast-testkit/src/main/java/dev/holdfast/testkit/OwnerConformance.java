@@ -15,7 +15,9 @@ import dev.holdfast.SnapshotRecord;
 import dev.holdfast.StoredEvent;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -199,5 +201,40 @@ public abstract class OwnerConformance extends JournalFixture {
         }
         assertThat(now(journal.ready(time, 2))).extracting(SessionName::value).containsExactly("s5", "s4");
         assertThat(now(journal.ready(time, 100))).hasSize(5);
+    }
+
+    @Test
+    @Tag("IN-21")
+    public void ready_pausedAndParkedOnes_comeBehindThoseThatCanRun() {
+        for (String name : List.of("PAUSED", "PARKED", "OPEN")) {
+            SessionName session = new SessionName(name);
+            open(session);
+            time = time.plusSeconds(1);
+            accept(delivery(session, ArrivalKind.MESSAGE, Optional.empty(), "x"));
+            append(
+                    now(journal.claim(session, NODE)),
+                    BatchDraft.after(0, "rests").summary(phase(name)));
+        }
+        assertThat(now(journal.ready(time, 1))).extracting(SessionName::value).containsExactly("OPEN");
+        assertThat(now(journal.ready(time, 100)))
+                .extracting(SessionName::value)
+                .containsExactly("OPEN", "PAUSED", "PARKED");
+    }
+
+    @Test
+    @Tag("IN-21")
+    public void ready_pausedOneThatIsDue_keepsItsPlace() {
+        SessionName resting = new SessionName("resting");
+        open(resting);
+        Claim claim = now(journal.claim(resting, NODE));
+        append(claim, BatchDraft.after(0, "rests").due(START).summary(phase("PAUSED")));
+        time = time.plusSeconds(1);
+        open(DESK);
+        accept(message("x"));
+        assertThat(now(journal.ready(time, 1))).containsExactly(resting);
+    }
+
+    private static Batch.Summary phase(String phase) {
+        return new Batch.Summary(phase, "", Optional.empty(), OptionalLong.empty(), "");
     }
 }

@@ -331,6 +331,13 @@ final class SimulatedSession {
         return since.stream().min(Instant::compareTo);
     }
 
+    /** Whether it is paused or parked, with nothing due. */
+    boolean rests(Instant now) {
+        var phase = summary.phase();
+        boolean isDue = due.filter(d -> !d.isAfter(now)).isPresent();
+        return !isDue && (phase.equals("PAUSED") || phase.equals("PARKED"));
+    }
+
     SessionSummary summary() {
         return new SessionSummary(
                 name,

@@ -407,7 +407,8 @@ public final class SimulatedStore {
         public CompletionStage<List<SessionName>> ready(Instant now, int max) {
             return read(() -> sessions.values().stream()
                     .filter(s -> s.waitsSince(now).isPresent())
-                    .sorted(Comparator.comparing(s -> s.waitsSince(now).orElse(now)))
+                    .sorted(Comparator.comparing((SimulatedSession s) -> s.rests(now))
+                            .thenComparing(s -> s.waitsSince(now).orElse(now)))
                     .map(s -> s.name)
                     .limit(max)
                     .toList());

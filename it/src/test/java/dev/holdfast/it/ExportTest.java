@@ -19,9 +19,14 @@ import dev.holdfast.Session;
 import dev.holdfast.SessionName;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Base64;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -178,6 +183,66 @@ final class ExportTest {
                                 .hasMessageContaining("Nothing was stored"),
                         e -> assertThat(e.getCause()).hasCauseInstanceOf(HoldfastException.class));
         assertThatThrownBy(() -> there.host().mail(COPY)).as(what).hasMessageContaining("there is no session");
+    }
+
+    /** Whole and with a right checksum, but of a session that no owner could take up. */
+    @Tag("MB-22")
+    @Test
+    void import_ofASessionThatDoesNotAddUp_isRefusedWhole() {
+        var document = eventful();
+        try (var there = new Station(data.resolve("there"))) {
+            unfit(there, forged(document, "\"type\":\"FeedOpened\"", "\"type\":\"FeedPainted\""), "type 'FeedPainted'");
+            unfit(there, forged(document, "\"type\":\"FeedOpened\"", "\"type\":\"FeedEnded\""), "cannot be read");
+            unfit(
+                    there,
+                    forged(document, "\"ordinaryDone\":[0-9]+", "\"ordinaryDone\":1"),
+                    "its head says messages done 1");
+            unfit(
+                    there,
+                    forged(document, "\"header\":\"[^\"]{8}", "\"header\":\"AAAAAAAA"),
+                    "the header of arrival 1 cannot");
+            unfit(there, withEvent(document, "MessagesTaken", "\"number\":1,", "\"number\":0,"), "does not follow");
+            now(there.host().importSession(forged(document, "nothing", "of this"), COPY));
+        }
+    }
+
+    private static void unfit(Station there, byte[] document, String why) {
+        assertThatThrownBy(() -> now(there.host().importSession(document, COPY)))
+                .isInstanceOf(HoldfastException.class)
+                .hasMessageContaining(why)
+                .hasMessageContaining("Nothing was stored");
+        assertThatThrownBy(() -> there.host().mail(COPY)).hasMessageContaining("there is no session");
+    }
+
+    /** The document with another first match in its contents, and the heading of those. */
+    private static byte[] forged(byte[] document, String pattern, String other) {
+        var whole = new String(document, StandardCharsets.UTF_8);
+        var body = whole.substring(whole.indexOf('\n') + 1).replaceFirst(pattern, other);
+        var bytes = body.getBytes(StandardCharsets.UTF_8);
+        var heading = whole.substring(0, whole.indexOf('\n'))
+                .replaceFirst("\"bytes\":[0-9]+", "\"bytes\":" + bytes.length)
+                .replaceFirst("[0-9a-f]{64}", sha256(bytes));
+        return (heading + '\n' + body).getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** As {@link #forged}, within the first event of that type. */
+    private static byte[] withEvent(byte[] document, String type, String from, String to) {
+        var whole = new String(document, StandardCharsets.UTF_8);
+        var record = Pattern.compile("\"type\":\"" + type + "\"[^}]*?\"body\":\"([^\"]*)\"")
+                .matcher(whole);
+        assertThat(record.find()).as("an event of type " + type).isTrue();
+        var event = new String(Base64.getDecoder().decode(record.group(1)), StandardCharsets.UTF_8);
+        assertThat(event).contains(from);
+        var other = Base64.getEncoder().encodeToString(event.replace(from, to).getBytes(StandardCharsets.UTF_8));
+        return forged(document, Pattern.quote(record.group(1)), other);
+    }
+
+    private static String sha256(byte[] bytes) {
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Tag("MB-22")
