@@ -121,7 +121,7 @@ final class ClaudeAttachment implements Attachment {
             track.require(Stage.READY, "told a line");
             Life now = current();
             now.conversation.told(line.id());
-            now.connection.send(codec.userLine(line), false);
+            now.write(line.id(), codec.userLine(line));
         });
     }
 
@@ -544,8 +544,8 @@ final class ClaudeAttachment implements Attachment {
                 new LinkedHashSet<>(agent.builtinTools()),
                 ClaudeAttachment.this::frame,
                 ClaudeAttachment.this::report);
-        private final Conversation conversation = new Conversation(
-                deadlines, !agent.builtinTools().isEmpty(), ClaudeAttachment.this::report, background::nanoTime);
+        private final Conversation conversation =
+                new Conversation(deadlines, !agent.builtinTools().isEmpty(), this::landed, background::nanoTime);
         private final Interrupts interrupts = new Interrupts(
                 connection.control(),
                 conversation,
@@ -559,6 +559,29 @@ final class ClaudeAttachment implements Attachment {
                 ClaudeAttachment.this::newId);
         private boolean adopted;
         private boolean over;
+        private @Nullable DeliveryId told;
+        private long toldUpTo;
+
+        /** Behind the lock: writing may be the caller's own work, and this must be free to end the process meanwhile. */
+        private void write(DeliveryId id, String line) {
+            AgentProcess running = connection.process();
+            if (running == null) {
+                connection.send(line, false);
+                return;
+            }
+            long unread = connection.tell(line);
+            told = id;
+            toldUpTo = connection.written();
+            outbox.put(() -> running.sendToReader(line, unread));
+        }
+
+        /** An agent that acknowledges a line has read everything before it. */
+        private void landed(Report report) {
+            if (report instanceof Report.Landed landed && landed.id().equals(told)) {
+                connection.read(toldUpTo);
+            }
+            ClaudeAttachment.this.report(report);
+        }
 
         private void expire(long now) {
             connection.control().expire(now);

@@ -41,6 +41,8 @@ final class Connection {
     private final Set<String> typesTold = new HashSet<>();
     private @Nullable AgentProcess process;
     private long notJson;
+    private long written;
+    private long read;
 
     /** @param frames takes what is neither a request to the host nor an answer to one of ours */
     Connection(
@@ -77,11 +79,37 @@ final class Connection {
     }
 
     void send(String line, boolean urgent) {
+        written += 3L * line.length() + 1; // at most so many bytes
         if (process == null) {
             early.add(new Outgoing(line, urgent));
         } else {
             process.send(line, urgent);
         }
+    }
+
+    /**
+     * How much of what was written the agent may not have read, in bytes; {@link #read} tells up to where it has. A line of
+     * its own that follows counts in full once it is written.
+     */
+    long unread() {
+        return written - read;
+    }
+
+    /** A line is about to be written to an agent that reads; the process itself is spoken to later. */
+    long tell(String line) {
+        long unread = unread();
+        written += 3L * line.length() + 1;
+        return unread;
+    }
+
+    /** Up to where the stream to the agent has come. */
+    long written() {
+        return written;
+    }
+
+    /** The agent has shown that it has read everything up to there. */
+    void read(long upTo) {
+        read = Math.max(read, upTo);
     }
 
     /** Takes one line from the agent. */

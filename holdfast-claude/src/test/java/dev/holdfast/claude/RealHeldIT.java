@@ -86,8 +86,7 @@ class RealHeldIT {
     private HeldTurn answering(SessionHandle handle, ClaudeCodeAgent agent) {
         int from = events.size();
         HeldTurn turn = sessions.start(handle, agent, say("be slow"));
-        Awaitility.await()
-                .until(() -> events.stream().skip(from).anyMatch(HeldEvent.Text.class::isInstance));
+        Awaitility.await().until(() -> events.stream().skip(from).anyMatch(HeldEvent.Text.class::isInstance));
         return turn;
     }
 
