@@ -46,7 +46,7 @@ final class HeldBench {
         var results = new ArrayList<Latencies>();
         for (Crowd crowd : crowds) {
             var result = new Latencies();
-            for (int warm = 0; warm < 3; warm++) {
+            for (int warm = 0; warm < 8; warm++) {
                 crowd.round(turns(crowd), result);
             }
             result.clear();

@@ -51,7 +51,6 @@ final class ClaudeAttachment implements Attachment {
     private final StreamJson codec;
     private final Outbox outbox = new Outbox();
     private final Watcher watcher;
-    private final boolean framesWanted;
     private final Deadlines deadlines;
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -79,7 +78,6 @@ final class ClaudeAttachment implements Attachment {
             StreamJson codec,
             ReportSink sink) {
         this.watcher = sink instanceof Watcher all ? all : Watcher.of(sink);
-        this.framesWanted = sink instanceof Watcher;
         this.agent = agent;
         this.launch = launch;
         this.place = place;
@@ -350,7 +348,7 @@ final class ClaudeAttachment implements Attachment {
 
     private void frame(Frame frame) {
         Life now = current();
-        if (framesWanted) {
+        if (watcher.wants(frame)) {
             outbox.put(() -> watcher.frame(frame));
         }
         if (!verified) {
@@ -604,7 +602,8 @@ final class ClaudeAttachment implements Attachment {
 
         @Override
         public void line(String text) {
-            heard(() -> connection.received(text));
+            var frame = codec.read(text); // before the lock: the longest part, and nothing waits for it
+            heard(() -> connection.received(text, frame));
         }
 
         @Override

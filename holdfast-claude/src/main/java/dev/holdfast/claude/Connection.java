@@ -5,6 +5,7 @@ import dev.holdfast.ToolSpec;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -112,9 +113,12 @@ final class Connection {
         read = Math.max(read, upTo);
     }
 
-    /** Takes one line from the agent. */
-    void received(String line) {
-        var frame = codec.read(line);
+    /**
+     * Takes one line from the agent.
+     *
+     * @param frame what the codec read in it
+     */
+    void received(String line, Optional<Frame> frame) {
         if (frame.isPresent()) {
             route(frame.get());
         } else if (!line.isBlank()) {

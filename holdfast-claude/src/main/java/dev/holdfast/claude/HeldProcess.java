@@ -108,6 +108,17 @@ final class HeldProcess implements Watcher {
         session.enter(() -> session.heard(this, report));
     }
 
+    /** What the result of a turn is made of; anything else only where somebody pays attention. */
+    @Override
+    public boolean wants(Frame frame) {
+        return switch (frame) {
+            case Frame.Assistant assistant -> true;
+            case Frame.Result result -> true;
+            case Frame.User user -> !user.replay() || session.attentive();
+            default -> session.attentive();
+        };
+    }
+
     @Override
     public void frame(Frame frame) {
         session.enter(() -> session.saw(this, frame));

@@ -69,6 +69,9 @@ final class HeldSession implements HeldPool.Holder {
     private OptionalLong idleDue = OptionalLong.empty();
     private boolean closing;
     private boolean retired;
+    /** Whether frames matter that no result is made of. */
+    private volatile boolean attentive;
+
     private volatile boolean resting;
     private volatile long lastTurn;
 
@@ -370,6 +373,10 @@ final class HeldSession implements HeldPool.Holder {
             }
             case STARTING, STOPPING -> {}
         }
+        boolean attention = mouth.heard(course.listener()) || course.awaitsRest();
+        if (attention != attentive) {
+            attentive = attention;
+        }
         boolean rests = isResting();
         if (rests && !resting) {
             resting = true;
@@ -490,6 +497,10 @@ final class HeldSession implements HeldPool.Holder {
         if (mouth.heard(course.listener())) {
             FrameEvents.of(frame).ifPresent(this::say);
         }
+    }
+
+    boolean attentive() {
+        return attentive;
     }
 
     void receipt(HeldProcess from, InterruptReceipt receipt) {

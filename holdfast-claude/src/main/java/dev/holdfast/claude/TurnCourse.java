@@ -67,6 +67,10 @@ final class TurnCourse {
         }
     }
 
+    boolean awaitsRest() {
+        return restDue.isPresent();
+    }
+
     void signOfLife(HeldProcess from) {
         if (restDue.isPresent()) {
             restDue = OptionalLong.of(session.now() + patience(from));

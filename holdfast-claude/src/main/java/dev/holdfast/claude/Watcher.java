@@ -9,6 +9,9 @@ import tools.jackson.databind.JsonNode;
  * {@link ReportSink} hold for every method.
  */
 interface Watcher extends ReportSink {
+    /** Whether {@link #frame} is to be called for it; asked under the attachment's lock. */
+    boolean wants(Frame frame);
+
     /** A frame of the agent, before what it means is reported. */
     void frame(Frame frame);
 
@@ -21,6 +24,11 @@ interface Watcher extends ReportSink {
             @Override
             public void report(Report report) {
                 sink.report(report);
+            }
+
+            @Override
+            public boolean wants(Frame frame) {
+                return false;
             }
 
             @Override

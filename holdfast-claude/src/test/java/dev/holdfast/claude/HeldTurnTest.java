@@ -788,7 +788,16 @@ class HeldTurnTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"declined", "reached", "denied", "not run", "unknown tool", "reached and denied"})
+    @ValueSource(
+            strings = {
+                "declined",
+                "reached",
+                "denied",
+                "not run",
+                "unknown tool",
+                "reached and denied",
+                "listed as refused"
+            })
     @Tag("TN-07")
     void attempts_threeCases_areToldApart(String how) {
         var bound = HeldRig.agent().tools(HeldRig.ECHO);
@@ -814,7 +823,8 @@ class HeldTurnTest {
             uses("t4", "Bash");
             given("t4", "no such tool", true);
         }
-        String denials = how.endsWith("denied") ? "[{'tool_name':'mcp__host__echo','tool_use_id':'t2'}]" : "[]";
+        boolean listed = how.endsWith("denied") || how.endsWith("refused");
+        String denials = listed ? "[{'tool_name':'mcp__host__echo','tool_use_id':'t2'}]" : "[]";
         agent.says(RESULT + "'result':'x','uuid':'r','permission_denials':" + denials + "}");
         HeldResult result = now(turn.result());
         assertThat(result.attempts())
