@@ -529,7 +529,7 @@ final class HeldSession implements HeldPool.Holder {
             case Report.Text text -> say(new HeldEvent.Text(text.fragment()));
             case Report.CallRequested call -> course.called(from, call);
             case Report.CallWithdrawn call -> from.desk().withdrawn(call.callId());
-            case Report.InterruptAnswered answered -> {}
+            case Report.InterruptAnswered answered -> course.interruptAnswered();
             case Report.Breached breached -> {
                 if (breached.what().startsWith("start: ")) {
                     from.hungAt = breached.what().substring("start: ".length());

@@ -30,6 +30,9 @@ final class TurnCourse {
     /** A turn was settled and the agent has not said that it rests. */
     private boolean settling;
 
+    /** An interrupt was written and not answered: it could still hit what is told next (TN-14). */
+    private boolean interrupting;
+
     /** How long a turn that waits for that goes on waiting; any sign of life prolongs it. */
     private OptionalLong restDue = OptionalLong.empty();
 
@@ -52,7 +55,7 @@ final class TurnCourse {
 
     /** Whether another turn may be told: none runs, and the agent rests. */
     boolean free(HeldProcess live) {
-        return run == null && !settling && !live.busy;
+        return run == null && !settling && !interrupting && !live.busy;
     }
 
     /** Turns are numbered from here on. */
@@ -65,6 +68,10 @@ final class TurnCourse {
         if (settling && restDue.isEmpty()) {
             restDue = OptionalLong.of(session.now() + patience(live));
         }
+    }
+
+    void interruptAnswered() {
+        interrupting = false;
     }
 
     boolean awaitsRest() {
@@ -80,6 +87,7 @@ final class TurnCourse {
     /** The process is being ended: nothing is waited for any more. */
     void forgetTimes() {
         settling = false;
+        interrupting = false;
         restDue = OptionalLong.empty();
         strangeDue = OptionalLong.empty();
     }
@@ -337,6 +345,7 @@ final class TurnCourse {
         long patience = patience(session.current());
         boolean first = running.stop(why, OptionalLong.of(session.now() + 2 * patience));
         if (first && session.live()) {
+            interrupting = true;
             session.current().attachment().interrupt(running.number());
         }
         return first;

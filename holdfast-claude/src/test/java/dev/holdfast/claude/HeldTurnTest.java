@@ -435,6 +435,23 @@ class HeldTurnTest {
     }
 
     @Test
+    @Tag("TN-14")
+    void interrupt_notAnsweredYet_holdsTheNextTurnBack() {
+        live();
+        HeldTurn turn = rig.ask(A, "long");
+        rig.begins(agent);
+        turn.cancel();
+        interrupted();
+        assertThat(now(turn.result()).ending()).isEqualTo(Ending.CANCELLED);
+        HeldTurn next = rig.ask(A, "next");
+        assertThat(rig.userLines(agent)).doesNotContain("next");
+        rig.grants(agent, "interrupt", "{}");
+        assertThat(rig.userLines(agent)).contains("next");
+        rig.answers(agent, "fine");
+        assertThat(now(next.result()).text()).isEqualTo("fine");
+    }
+
+    @Test
     @Tag("HS-18")
     void interrupt_answersWithItsReceipt() {
         live();
