@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  * meets no login and no network, and ends within a minute. The figures are kept in {@code target/bench/NAME.json}.
  */
 public final class Bench {
-    static final List<String> NAMES = List.of("turn", "journal", "inbox");
+    static final List<String> NAMES = List.of("turn", "journal", "inbox", "held");
 
     private Bench() {}
 
@@ -46,6 +46,7 @@ public final class Bench {
             switch (name) {
                 case "turn" -> new TurnBench(directory, quick).run(result);
                 case "journal" -> new JournalBench(directory, quick).run(result);
+                case "held" -> new HeldBench(directory, quick).run(result);
                 case "inbox" -> new InboxBench(directory, quick).run(result);
                 default -> throw new IllegalArgumentException("no benchmark is called '" + name + "'; one of " + NAMES);
             }

@@ -30,6 +30,16 @@ class BenchTest {
     }
 
     @Test
+    void held_quick_measuresBothBesideEachOther() throws Exception {
+        var found = Bench.run("held", true, figures, NOWHERE);
+        assertThat(found.rows())
+                .hasSizeGreaterThanOrEqualTo(0)
+                .allSatisfy((variant, row) ->
+                        assertThat(found.number(variant, "per_s")).as(variant).isPositive());
+        assertThat(figures.resolve("held.json")).isNotEmptyFile();
+    }
+
+    @Test
     void journal_quick_measuresEveryShapeBesidePlainSql() throws Exception {
         var found = Bench.run("journal", true, figures, NOWHERE);
         assertThat(found.rows())

@@ -164,6 +164,7 @@ final class AgentPlace {
                 "--setting-sources=",
                 "--disable-slash-commands"));
         agent.model().ifPresent(model -> flags.add("--model=" + model));
+        agent.effort().ifPresent(effort -> flags.add("--effort=" + effort));
         return flags;
     }
 

@@ -17,6 +17,11 @@ interface AgentProcess {
      */
     void send(String line, boolean urgent);
 
+    /** Like {@link #send} for an agent that has read all but {@code unread} bytes of what was written; it may wait no longer. */
+    default void sendToReader(String line, long unread) {
+        send(line, false);
+    }
+
     /** Ends the process and all it started (HS-07). Idempotent. */
     void stop(StopMode mode);
 

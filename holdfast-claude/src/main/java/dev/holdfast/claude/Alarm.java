@@ -2,12 +2,10 @@ package dev.holdfast.claude;
 
 import java.time.Duration;
 import java.util.OptionalLong;
-import java.util.stream.LongStream;
-import java.util.stream.Stream;
 
 /**
- * The one alarm of an attachment, set to the nearest of its due times. One that rings too early, because what it was for
- * is over, costs a look. Not thread-safe: its owner calls it under its lock.
+ * The one alarm of a serial object, set to the nearest of its due times. One that rings too early, because what it was for
+ * is over, costs a look. Not thread-safe: its owner calls it one at a time.
  */
 final class Alarm {
     private final Background background;
@@ -24,14 +22,23 @@ final class Alarm {
         setFor = OptionalLong.empty();
     }
 
-    void set(Stream<OptionalLong> dueNanos) {
-        long now = background.nanoTime();
-        OptionalLong wait = dueNanos.flatMapToLong(
-                        due -> due.isPresent() ? LongStream.of(due.getAsLong() - now) : LongStream.empty())
-                .min();
-        if (wait.isPresent() && (setFor.isEmpty() || now + wait.getAsLong() - setFor.getAsLong() < 0)) {
-            setFor = OptionalLong.of(now + wait.getAsLong());
-            background.after(Duration.ofNanos(Math.max(0, wait.getAsLong())), ring);
+    void set(OptionalLong dueNanos) {
+        if (dueNanos.isEmpty() || (setFor.isPresent() && setFor.getAsLong() - dueNanos.getAsLong() <= 0)) {
+            return;
         }
+        setFor = dueNanos;
+        background.after(Duration.ofNanos(Math.max(0, dueNanos.getAsLong() - background.nanoTime())), ring);
+    }
+
+    /** The nearer of two due times. */
+    static OptionalLong nearer(OptionalLong one, OptionalLong other) {
+        if (one.isEmpty()) {
+            return other;
+        }
+        return other.isEmpty() || one.getAsLong() - other.getAsLong() <= 0 ? one : other;
+    }
+
+    static boolean passed(OptionalLong dueNanos, long now) {
+        return dueNanos.isPresent() && now - dueNanos.getAsLong() >= 0;
     }
 }

@@ -21,7 +21,7 @@ import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Stream;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,7 +49,8 @@ final class ClaudeAttachment implements Attachment {
     private final StartGate gate;
     private final Background background;
     private final StreamJson codec;
-    private final Outbox outbox;
+    private final Outbox outbox = new Outbox();
+    private final Watcher watcher;
     private final Deadlines deadlines;
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -76,6 +77,7 @@ final class ClaudeAttachment implements Attachment {
             Background background,
             StreamJson codec,
             ReportSink sink) {
+        this.watcher = sink instanceof Watcher all ? all : Watcher.of(sink);
         this.agent = agent;
         this.launch = launch;
         this.place = place;
@@ -83,7 +85,6 @@ final class ClaudeAttachment implements Attachment {
         this.gate = gate;
         this.background = background;
         this.codec = codec;
-        this.outbox = new Outbox(sink);
         this.deadlines = agent.deadlines();
         this.track = new StageTrack("the attachment of session '" + launch.session() + "'");
         this.alarm = new Alarm(background, () -> serially(() -> guarded(this::sound)));
@@ -118,7 +119,7 @@ final class ClaudeAttachment implements Attachment {
             track.require(Stage.READY, "told a line");
             Life now = current();
             now.conversation.told(line.id());
-            now.connection.send(codec.userLine(line), false);
+            now.write(line.id(), codec.userLine(line));
         });
     }
 
@@ -127,6 +128,18 @@ final class ClaudeAttachment implements Attachment {
         serially(() -> {
             if (track.is(Stage.READY)) {
                 current().interrupts.ask();
+            }
+        });
+    }
+
+    /** Asks the agent anything over its control channel; {@code then} is called once, in the order of the reports. */
+    void ask(ObjectNode request, Consumer<Answer> then) {
+        serially(() -> {
+            Consumer<Answer> inOrder = answer -> outbox.put(() -> then.accept(answer));
+            if (track.is(Stage.READY)) {
+                current().connection.control().ask(request, background.nanoTime(), deadlines.control(), inOrder);
+            } else {
+                inOrder.accept(new Answer.Closed("the agent is " + track.now()));
             }
         });
     }
@@ -264,7 +277,9 @@ final class ClaudeAttachment implements Attachment {
         }
         track.move(Stage.GREETING, "pid " + process.pid());
         ObjectNode hello = ControlChannel.request("initialize");
-        agent.systemPrompt().ifPresent(prompt -> hello.put("systemPrompt", prompt));
+        // A newer agent goes on with the prompt its record was begun with, unless told not to (HS-03).
+        agent.systemPrompt()
+                .ifPresent(prompt -> hello.put("systemPrompt", prompt).put("systemPromptSnapshot", false));
         begun.connection.control().ask(hello, background.nanoTime(), deadlines.control(), this::greeted);
     }
 
@@ -343,6 +358,9 @@ final class ClaudeAttachment implements Attachment {
 
     private void frame(Frame frame) {
         Life now = current();
+        if (watcher.wants(frame)) {
+            outbox.put(() -> watcher.frame(frame));
+        }
         if (!verified) {
             if (track.is(Stage.GREETING)) {
                 greeting(frame);
@@ -443,11 +461,11 @@ final class ClaudeAttachment implements Attachment {
             return;
         }
         long now = background.nanoTime();
-        if (passed(startDue, now)) {
+        if (Alarm.passed(startDue, now)) {
             startDue = OptionalLong.empty();
             startTooSlow();
         }
-        if (passed(silentEndDue, now)) {
+        if (Alarm.passed(silentEndDue, now)) {
             silentEndDue = OptionalLong.empty();
             stopProcess(StopMode.BUSY, "the output has ended and the process lives");
         }
@@ -469,13 +487,10 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
-    private static boolean passed(OptionalLong due, long now) {
-        return due.isPresent() && now - due.getAsLong() >= 0;
-    }
-
     private void setAlarm() {
         if (!track.is(Stage.ENDED)) {
-            alarm.set(Stream.concat(Stream.of(startDue, silentEndDue), life == null ? Stream.of() : life.dueNanos()));
+            OptionalLong ours = Alarm.nearer(startDue, silentEndDue);
+            alarm.set(life == null ? ours : Alarm.nearer(ours, life.dueNanos()));
         }
     }
 
@@ -507,7 +522,7 @@ final class ClaudeAttachment implements Attachment {
 
     private void report(Report report) {
         if (!track.is(Stage.ENDED) || report instanceof Report.Ended) {
-            outbox.put(report);
+            outbox.put(() -> watcher.report(report));
         }
     }
 
@@ -539,13 +554,14 @@ final class ClaudeAttachment implements Attachment {
                 new LinkedHashSet<>(agent.builtinTools()),
                 ClaudeAttachment.this::frame,
                 ClaudeAttachment.this::report);
-        private final Conversation conversation = new Conversation(
-                deadlines, !agent.builtinTools().isEmpty(), ClaudeAttachment.this::report, background::nanoTime);
+        private final Conversation conversation =
+                new Conversation(deadlines, !agent.builtinTools().isEmpty(), this::landed, background::nanoTime);
         private final Interrupts interrupts = new Interrupts(
                 connection.control(),
                 conversation,
                 deadlines.interrupt(),
                 ClaudeAttachment.this::report,
+                receipt -> outbox.put(() -> watcher.receipt(receipt)),
                 background::nanoTime);
         private final ToolCheck check = new ToolCheck(
                 retelling().map(StartPlan.CatchUp::id).orElseGet(ClaudeAttachment.this::newId),
@@ -553,6 +569,29 @@ final class ClaudeAttachment implements Attachment {
                 ClaudeAttachment.this::newId);
         private boolean adopted;
         private boolean over;
+        private @Nullable DeliveryId told;
+        private long toldUpTo;
+
+        /** Behind the lock: writing may be the caller's own work, and this must be free to end the process meanwhile. */
+        private void write(DeliveryId id, String line) {
+            AgentProcess running = connection.process();
+            if (running == null) {
+                connection.send(line, false);
+                return;
+            }
+            long unread = connection.tell(line);
+            told = id;
+            toldUpTo = connection.written();
+            outbox.put(() -> running.sendToReader(line, unread));
+        }
+
+        /** An agent that acknowledges a line has read everything before it. */
+        private void landed(Report report) {
+            if (report instanceof Report.Landed landed && landed.id().equals(told)) {
+                connection.read(toldUpTo);
+            }
+            ClaudeAttachment.this.report(report);
+        }
 
         private void expire(long now) {
             connection.control().expire(now);
@@ -560,11 +599,9 @@ final class ClaudeAttachment implements Attachment {
             conversation.vigil().breached(now).ifPresent(name -> report(new Report.Breached(name)));
         }
 
-        private Stream<OptionalLong> dueNanos() {
-            return Stream.of(
-                    connection.control().dueNanos(),
-                    interrupts.dueNanos(),
-                    conversation.vigil().dueNanos());
+        private OptionalLong dueNanos() {
+            OptionalLong asked = Alarm.nearer(connection.control().dueNanos(), interrupts.dueNanos());
+            return Alarm.nearer(asked, conversation.vigil().dueNanos());
         }
 
         private void heard(Runnable what) {
@@ -577,7 +614,8 @@ final class ClaudeAttachment implements Attachment {
 
         @Override
         public void line(String text) {
-            heard(() -> connection.received(text));
+            var frame = codec.read(text); // before the lock: the longest part, and nothing waits for it
+            heard(() -> connection.received(text, frame));
         }
 
         @Override

@@ -9,9 +9,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Claude Code as an agent: which program, model, prompt, tools and credentials. Immutable and thread-safe; every method
@@ -36,6 +38,7 @@ public final class ClaudeCodeAgent implements Agent {
         private String harnessName = "claude";
         private Optional<Path> binary = Optional.empty();
         private Optional<String> model = Optional.empty();
+        private Optional<String> effort = Optional.empty();
         private Optional<String> systemPrompt = Optional.empty();
         private List<Object> tools = List.of();
         private List<String> builtinTools = List.of();
@@ -50,6 +53,7 @@ public final class ClaudeCodeAgent implements Agent {
             copy.harnessName = harnessName;
             copy.binary = binary;
             copy.model = model;
+            copy.effort = effort;
             copy.systemPrompt = systemPrompt;
             copy.tools = tools;
             copy.builtinTools = builtinTools;
@@ -64,6 +68,7 @@ public final class ClaudeCodeAgent implements Agent {
 
     private final Draft settings;
     private final ClaudeHarness harness;
+    private final AtomicReference<@Nullable BoundAgent> bound = new AtomicReference<>();
 
     private ClaudeCodeAgent(Draft settings) {
         this.settings = settings;
@@ -107,13 +112,22 @@ public final class ClaudeCodeAgent implements Agent {
         return with(draft -> draft.model = Optional.of(model));
     }
 
+    /** How hard the model thinks, in the agent's word, such as {@code high}; the agent's own choice without it. */
+    public ClaudeCodeAgent effort(String effort) {
+        requireText("the effort", effort);
+        return with(draft -> draft.effort = Optional.of(effort));
+    }
+
     /** Replaces the agent's own system prompt; it does not appear on the command line. */
     public ClaudeCodeAgent systemPrompt(String prompt) {
         requireText("the system prompt", prompt);
         return with(draft -> draft.systemPrompt = Optional.of(prompt));
     }
 
-    /** Host tools: {@code Tool} objects, or objects with {@code @AgentTool} methods. Replaces those given before. */
+    /**
+     * Host tools: {@code Tool} objects, or objects with {@code @AgentTool} methods. Replaces those given before. Held
+     * sessions take {@code Tool} objects, and {@code ToolSpec}s whose calls the turn's executor runs.
+     */
     public ClaudeCodeAgent tools(Object... tools) {
         List<Object> all = List.of(tools);
         return with(draft -> draft.tools = all);
@@ -186,6 +200,16 @@ public final class ClaudeCodeAgent implements Agent {
         }
     }
 
+    /** As a binding of a held process; made once. */
+    BoundAgent bound() {
+        BoundAgent made = bound.get();
+        if (made == null) {
+            made = new BoundAgent(this);
+            bound.compareAndSet(null, made);
+        }
+        return made;
+    }
+
     String harnessName() {
         return settings.harnessName;
     }
@@ -196,6 +220,10 @@ public final class ClaudeCodeAgent implements Agent {
 
     Optional<String> model() {
         return settings.model;
+    }
+
+    Optional<String> effort() {
+        return settings.effort;
     }
 
     Optional<String> systemPrompt() {

@@ -5,6 +5,7 @@ import dev.holdfast.ToolSpec;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +45,8 @@ final class Connection {
     private final Set<String> typesTold = new HashSet<>();
     private @Nullable AgentProcess process;
     private long notJson;
+    private long written;
+    private long read;
 
     /** @param frames takes what is neither a request to the host nor an answer to one of ours */
     Connection(
@@ -80,6 +83,7 @@ final class Connection {
     }
 
     void send(String line, boolean urgent) {
+        written += 3L * line.length() + 1; // at most so many bytes
         if (process == null) {
             early.add(new Outgoing(line, urgent));
         } else {
@@ -87,9 +91,37 @@ final class Connection {
         }
     }
 
-    /** Takes one line from the agent. */
-    void received(String line) {
-        var frame = codec.read(line);
+    /**
+     * How much of what was written the agent may not have read, in bytes; {@link #read} tells up to where it has. A line of
+     * its own that follows counts in full once it is written.
+     */
+    long unread() {
+        return written - read;
+    }
+
+    /** A line is about to be written to an agent that reads; the process itself is spoken to later. */
+    long tell(String line) {
+        long unread = unread();
+        written += 3L * line.length() + 1;
+        return unread;
+    }
+
+    /** Up to where the stream to the agent has come. */
+    long written() {
+        return written;
+    }
+
+    /** The agent has shown that it has read everything up to there. */
+    void read(long upTo) {
+        read = Math.max(read, upTo);
+    }
+
+    /**
+     * Takes one line from the agent.
+     *
+     * @param frame what the codec read in it
+     */
+    void received(String line, Optional<Frame> frame) {
         if (frame.isPresent()) {
             route(frame.get());
         } else if (!line.isBlank()) {

@@ -81,6 +81,9 @@ final class ControlChannel {
 
     /** When the next question expires. */
     OptionalLong dueNanos() {
+        if (pending.isEmpty()) {
+            return OptionalLong.empty();
+        }
         return pending.values().stream().mapToLong(Pending::dueNanos).reduce((a, b) -> a - b < 0 ? a : b);
     }
 

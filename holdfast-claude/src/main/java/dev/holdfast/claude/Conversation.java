@@ -194,12 +194,12 @@ final class Conversation {
     }
 
     private void result(Frame.Result frame) {
+        OptionalLong micros = cost.turn(frame.raw().path("total_cost_usd"));
         boolean ofOthers = frame.origin().filter(kind -> !kind.equals("human")).isPresent();
         if (ofOthers && landedSinceResult) {
             reports.accept(new Report.Noticed("agent_started_turn", Connection.shortened(frame.text())));
             return;
         }
-        OptionalLong micros = cost.turn(frame.raw().path("total_cost_usd"));
         TurnResult result = TurnEnd.of(frame, micros, answerId, assistantError);
         report(skippedLine ? failed(result) : result);
         vigil.life(clock.getAsLong());

@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.MissingNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -17,19 +19,26 @@ final class Interrupts {
     private final Conversation conversation;
     private final Duration deadline;
     private final Consumer<Report> reports;
+    private final Consumer<JsonNode> receipts;
     private final LongSupplier clock;
     private OptionalLong waitingUntil = OptionalLong.empty();
 
+    /** What was answered while the line was not begun. */
+    private JsonNode early = MissingNode.getInstance();
+
+    /** @param receipts takes the agent's own words on each answered interrupt */
     Interrupts(
             ControlChannel control,
             Conversation conversation,
             Duration deadline,
             Consumer<Report> reports,
+            Consumer<JsonNode> receipts,
             LongSupplier clock) {
         this.control = control;
         this.conversation = conversation;
         this.deadline = deadline;
         this.reports = reports;
+        this.receipts = receipts;
         this.clock = clock;
     }
 
@@ -42,8 +51,10 @@ final class Interrupts {
         switch (answer) {
             case ControlChannel.Answer.Success success -> {
                 if (conversation.notBegun()) {
+                    early = success.response();
                     waitingUntil = OptionalLong.of(clock.getAsLong() + deadline.toNanos());
                 } else {
+                    receipts.accept(success.response());
                     reports.accept(new Report.InterruptAnswered());
                 }
             }
@@ -68,6 +79,7 @@ final class Interrupts {
     void rested() {
         if (waitingUntil.isPresent()) {
             waitingUntil = OptionalLong.empty();
+            receipts.accept(early);
             reports.accept(new Report.InterruptAnswered());
         }
     }

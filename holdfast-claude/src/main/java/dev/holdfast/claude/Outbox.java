@@ -1,7 +1,5 @@
 package dev.holdfast.claude;
 
-import dev.holdfast.Report;
-import dev.holdfast.ReportSink;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -9,48 +7,49 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hands reports to the sink in the order they were put in, by one thread at a time and never under the attachment's lock,
- * so that a sink may call back. Thread-safe.
+ * Runs steps in the order they were put in, by one thread at a time and never under the lock of who puts them, so that a
+ * step may call back. Whoever finds nobody at work works off what waits. Thread-safe.
  */
 final class Outbox {
     private static final Logger LOG = LoggerFactory.getLogger(Outbox.class);
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final ArrayDeque<Report> waiting = new ArrayDeque<>();
-    private final ReportSink sink;
+    private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
     private boolean delivering;
 
-    Outbox(ReportSink sink) {
-        this.sink = sink;
-    }
-
-    void put(Report report) {
+    void put(Runnable step) {
         lock.lock();
         try {
-            waiting.add(report);
+            waiting.add(step);
         } finally {
             lock.unlock();
         }
     }
 
+    /** Puts a step in and delivers. */
+    void run(Runnable step) {
+        put(step);
+        deliver();
+    }
+
     /** Delivers what waits, unless another thread does; called with no lock held. */
     void deliver() {
-        for (Report next = take(true); next != null; next = take(false)) {
+        for (Runnable next = take(true); next != null; next = take(false)) {
             try {
-                sink.report(next);
-            } catch (RuntimeException e) {
-                LOG.error("a report sink threw; it must not, and the report {} may be lost", next, e);
+                next.run();
+            } catch (RuntimeException | Error e) {
+                LOG.error("a step threw; it must not, and what it was for may be lost: {}", next, e);
             }
         }
     }
 
-    private @Nullable Report take(boolean first) {
+    private @Nullable Runnable take(boolean first) {
         lock.lock();
         try {
             if (first && delivering) {
                 return null;
             }
-            Report next = waiting.poll();
+            Runnable next = waiting.poll();
             delivering = next != null;
             return next;
         } finally {

@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -95,7 +96,17 @@ final class SpawnedAgents implements AgentProcess.Source, AutoCloseable {
         @Override
         public void send(String line, boolean urgent) {
             byte[] bytes = line.getBytes(StandardCharsets.UTF_8);
-            var written = urgent ? child.writeUrgent(bytes) : child.write(bytes);
+            watch(urgent ? child.writeUrgent(bytes) : child.write(bytes));
+        }
+
+        @Override
+        public void sendToReader(String line, long unread) {
+            byte[] bytes = line.getBytes(StandardCharsets.UTF_8);
+            boolean room = unread + bytes.length < Child.ROOM;
+            watch(room ? child.writeIntoRoom(bytes) : child.write(bytes));
+        }
+
+        private void watch(CompletionStage<@Nullable Void> written) {
             written.whenComplete((nothing, failure) -> {
                 if (failure != null) {
                     listener.lineLost(String.valueOf(failure.getMessage()));

@@ -11,6 +11,10 @@ final class SystemBackground implements Background {
     private static final Executor QUICK =
             task -> Thread.ofVirtual().name("holdfast-claude-alarm").start(task);
 
+    /** For code of users: a thread of its own for each task, where it may wait. */
+    static final Executor USERS =
+            task -> Thread.ofVirtual().name("holdfast-held").start(task);
+
     @Override
     public void run(String name, Runnable task) {
         Thread.ofPlatform().daemon().name(name).start(task);

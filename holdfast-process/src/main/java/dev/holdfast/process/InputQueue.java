@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The lines on their way to a child's stdin and the loop that writes them, run by one thread (HS-12). Callers only queue
- * and never wait. Urgent lines pass ordinary ones that are not yet being written; a line being written is never cut.
+ * and never wait; one that knows of room in the pipe may write its line itself while nothing else is on its way. Urgent lines pass ordinary ones that are not yet being written; a line being written is never cut.
  * Both lanes are bounded in bytes, the line being written included.
  */
 final class InputQueue implements Runnable {
@@ -78,6 +78,42 @@ final class InputQueue implements Runnable {
         return pending.written.minimalCompletionStage();
     }
 
+    /**
+     * Like {@link #offer}, but writes in the calling thread when nothing else is on its way; so the caller must know that the
+     * pipe has room for the line.
+     */
+    CompletionStage<@Nullable Void> offerNow(byte[] line) {
+        Pending pending = new Pending(line, ordinary);
+        lock.lock();
+        try {
+            if (writing != null || !urgent.waiting.isEmpty() || !ordinary.waiting.isEmpty()) {
+                return offer(line, false);
+            }
+            WriteFailed refusal = refusal(ordinary, pending.cost());
+            if (refusal != null) {
+                return CompletableFuture.failedStage(refusal);
+            }
+            writing = pending;
+            ordinary.bytes += pending.cost();
+        } finally {
+            lock.unlock();
+        }
+        try {
+            write(stdin, pending);
+        } catch (IOException e) {
+            childGone("its stdin is closed (" + e.getMessage() + ")");
+        }
+        return pending.written.minimalCompletionStage();
+    }
+
+    private void write(OutputStream out, Pending pending) throws IOException {
+        out.write(pending.line);
+        out.write('\n');
+        out.flush();
+        done(pending);
+        pending.written.complete(null);
+    }
+
     private @Nullable WriteFailed refusal(Lane lane, long cost) {
         if (goneBecause != null) {
             return new ChildGone("nothing can be written to " + child + ": " + goneBecause);
@@ -138,11 +174,7 @@ final class InputQueue implements Runnable {
         try (OutputStream out = stdin) {
             Pending pending = next();
             while (pending != null) {
-                out.write(pending.line);
-                out.write('\n');
-                out.flush();
-                done(pending);
-                pending.written.complete(null);
+                write(out, pending);
                 pending = next();
             }
         } catch (IOException e) {
@@ -156,6 +188,10 @@ final class InputQueue implements Runnable {
         lock.lock();
         try {
             while (goneBecause == null) {
+                if (writing != null) { // by a caller
+                    changed.awaitUninterruptibly();
+                    continue;
+                }
                 Pending first = urgent.waiting.poll();
                 if (first == null) {
                     first = ordinary.waiting.poll();
@@ -180,6 +216,9 @@ final class InputQueue implements Runnable {
         try {
             writing = null;
             pending.lane.bytes -= pending.cost();
+            if (closing || !urgent.waiting.isEmpty() || !ordinary.waiting.isEmpty()) {
+                changed.signal();
+            }
         } finally {
             lock.unlock();
         }

@@ -54,6 +54,10 @@ class InputQueueTest {
     private final SleepyPipe pipe = new SleepyPipe();
     private final InputQueue queue = new InputQueue(pipe, 1_000, "child 1");
 
+    private static byte[] bytes(String line) {
+        return line.getBytes(StandardCharsets.UTF_8);
+    }
+
     private Thread startWriting() {
         Thread thread = Thread.ofPlatform().daemon().start(queue);
         return thread;
@@ -148,5 +152,57 @@ class InputQueueTest {
     void offer_afterClose_failsTyped() {
         queue.close();
         assertThat(Recorder.failure(offer("late", true))).isInstanceOf(InputClosed.class);
+    }
+
+    @Test
+    @Tag("HS-12")
+    void offerNow_withNothingOnItsWay_isWrittenByTheCaller() {
+        pipe.awake.countDown();
+        assertThat(queue.offerNow(bytes("one")).toCompletableFuture()).isCompleted();
+        assertThat(pipe.text()).isEqualTo("one\n");
+    }
+
+    @Test
+    @Tag("HS-12")
+    void offerNow_behindOtherLines_keepsTheOrder() throws Exception {
+        startWriting();
+        queue.offer(bytes("one"), false);
+        pipe.entered.await();
+        queue.offer(bytes("two"), false);
+        var third = queue.offerNow(bytes("three")).toCompletableFuture();
+        assertThat(third).isNotDone();
+        pipe.awake.countDown();
+        await().until(third::isDone);
+        assertThat(pipe.text()).isEqualTo("one\ntwo\nthree\n");
+    }
+
+    @Test
+    @Tag("HS-12")
+    void offer_whileACallerWrites_neverCutsItsLine() throws Exception {
+        startWriting();
+        Thread caller = Thread.ofPlatform().daemon().start(() -> queue.offerNow(bytes("by the caller")));
+        pipe.entered.await();
+        var urgent = queue.offer(bytes("urgent"), true).toCompletableFuture();
+        var closing = queue.offer(bytes("last"), false).toCompletableFuture();
+        queue.close();
+        assertThat(urgent).isNotDone();
+        pipe.awake.countDown();
+        await().until(closing::isDone);
+        caller.join();
+        assertThat(pipe.text()).isEqualTo("by the caller\nurgent\nlast\n");
+        await().until(() -> pipe.closed);
+    }
+
+    @Test
+    @Tag("HS-11")
+    void offerNow_brokenPipe_failsTyped() {
+        pipe.broken = true;
+        pipe.awake.countDown();
+        assertThat(queue.offerNow(bytes("one")).toCompletableFuture())
+                .failsWithin(java.time.Duration.ofSeconds(5))
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(ChildGone.class);
+        assertThat(queue.offer(bytes("two"), false).toCompletableFuture()).isCompletedExceptionally();
     }
 }

@@ -1,0 +1,235 @@
+package dev.holdfast.claude;
+
+import dev.holdfast.DeliveryId;
+import dev.holdfast.HoldfastException;
+import dev.holdfast.SteerAnswer;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** The turn an agent works on: what landed, what waits to be said into it, and what ends it. Belongs to its session. */
+final class TurnRun {
+    private static final long STEER_ANSWER_NANOS = 5_000_000_000L;
+
+    /** Why a running turn is being ended from here. */
+    enum Stopping {
+        NO,
+        CANCELLED,
+        BREACHED,
+        CLOSED
+    }
+
+    private record Waiting(Steer steer, long due) {}
+
+    private final HeldTurn turn;
+    private final DeliveryId id;
+    private final long number;
+    private final long begunAt;
+    private final OptionalLong due;
+    private final List<Waiting> steers = new ArrayList<>();
+    private final List<CompletableFuture<InterruptReceipt>> receipts = new ArrayList<>();
+    private final Set<DeliveryId> landed = new LinkedHashSet<>();
+    private final @Nullable Steer origin;
+    private boolean hasLanded;
+    private int calls;
+    private Stopping stopping = Stopping.NO;
+    private String breach = "";
+    private OptionalLong interruptDue = OptionalLong.empty();
+
+    /** @param origin the steering message this turn is for; null for an ordinary turn */
+    TurnRun(HeldTurn turn, DeliveryId id, long number, long now, long deadlineNanos, @Nullable Steer origin) {
+        this.turn = turn;
+        this.id = id;
+        this.number = number;
+        this.begunAt = now;
+        this.due = OptionalLong.of(now + deadlineNanos);
+        this.origin = origin;
+    }
+
+    HeldTurn turn() {
+        return turn;
+    }
+
+    TurnRequest request() {
+        return turn.request();
+    }
+
+    DeliveryId id() {
+        return id;
+    }
+
+    long number() {
+        return number;
+    }
+
+    long begunAt() {
+        return begunAt;
+    }
+
+    /** Counts a call of a host tool; false when there were enough. */
+    boolean takesCall() {
+        calls++;
+        return calls <= request().maxToolCalls();
+    }
+
+    // ---- landing
+
+    boolean hasLanded() {
+        return hasLanded;
+    }
+
+    /** The lines of this turn that are in the agent's context, in order. */
+    List<String> landed() {
+        return landed.stream().map(DeliveryId::toString).toList();
+    }
+
+    /** Whether a line of ours landed in this turn. */
+    boolean land(DeliveryId line) {
+        if (line.equals(id)) {
+            hasLanded = true;
+            landed.add(line);
+            if (origin != null) {
+                origin.land();
+            }
+            return true;
+        }
+        for (Waiting each : steers) {
+            if (line.equals(each.steer().told())) {
+                each.steer().land();
+                landed.add(line);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a result that names these lines is this turn's. */
+    boolean owns(List<DeliveryId> lines) {
+        return hasLanded
+                && (lines.isEmpty() || lines.stream().anyMatch(line -> line.equals(id) || landed.contains(line)));
+    }
+
+    // ---- steering
+
+    void steer(Steer steer, long now) {
+        steers.add(new Waiting(steer, now + STEER_ANSWER_NANOS));
+    }
+
+    /** The next message to be said into this turn: one at a time, and none behind an interrupt (TN-13, TN-14). */
+    @Nullable
+    Steer nextSteer() {
+        if (!hasLanded || stopping != Stopping.NO) {
+            return null;
+        }
+        for (Waiting each : steers) {
+            if (each.steer().told() == null) {
+                return each.steer();
+            }
+            if (!each.steer().landed()) {
+                return null;
+            }
+        }
+        return null;
+    }
+
+    void answerLateSteers(long now) {
+        for (Waiting each : steers) {
+            if (now - each.due() >= 0) {
+                each.steer().answer().complete(SteerAnswer.QUEUED);
+            }
+        }
+    }
+
+    /** The messages that did not land in this turn, those already written first. */
+    List<Steer> unlanded() {
+        return steers.stream()
+                .map(Waiting::steer)
+                .filter(steer -> !steer.landed())
+                .toList();
+    }
+
+    /** Every message that landed in this turn settles with it (TN-09). */
+    void settleSteers(HeldResult result) {
+        steers.stream()
+                .map(Waiting::steer)
+                .filter(Steer::landed)
+                .forEach(steer -> steer.result().complete(result));
+        if (origin != null) {
+            origin.result().complete(result);
+        }
+    }
+
+    void failSteers(HoldfastException why) {
+        steers.stream().map(Waiting::steer).forEach(steer -> fail(steer, why));
+        if (origin != null) {
+            fail(origin, why);
+        }
+    }
+
+    private static void fail(Steer steer, HoldfastException why) {
+        steer.answer().complete(SteerAnswer.REFUSED);
+        steer.result().completeExceptionally(why);
+    }
+
+    // ---- the end
+
+    Stopping stopping() {
+        return stopping;
+    }
+
+    /** Begins to end the turn; false when that has begun already. */
+    boolean stop(Stopping why, OptionalLong interruptDue) {
+        boolean first = stopping == Stopping.NO;
+        if (first) {
+            stopping = why;
+            this.interruptDue = interruptDue;
+        } else if (why == Stopping.CLOSED) {
+            stopping = why;
+        }
+        return first;
+    }
+
+    String breach() {
+        return breach;
+    }
+
+    void breach(String what) {
+        breach = what;
+    }
+
+    void wantsReceipt(CompletableFuture<InterruptReceipt> receipt) {
+        receipts.add(receipt);
+    }
+
+    void receipt(InterruptReceipt receipt) {
+        receipts.forEach(waiting -> waiting.complete(receipt));
+        receipts.clear();
+    }
+
+    void failReceipts(String why) {
+        receipts.forEach(waiting -> waiting.completeExceptionally(new HeldFailure.ControlFailed(why)));
+        receipts.clear();
+    }
+
+    boolean interruptOverdue(long now) {
+        return Alarm.passed(interruptDue, now);
+    }
+
+    boolean overdue(long now) {
+        return stopping == Stopping.NO && Alarm.passed(due, now);
+    }
+
+    OptionalLong dueNanos() {
+        OptionalLong next = stopping == Stopping.NO ? due : interruptDue;
+        for (Waiting each : steers) {
+            if (!each.steer().answer().isDone()) {
+                next = Alarm.nearer(next, OptionalLong.of(each.due()));
+            }
+        }
+        return next;
+    }
+}
