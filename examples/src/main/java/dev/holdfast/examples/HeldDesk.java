@@ -10,6 +10,7 @@ final class HeldDesk {
     private HeldDesk() {}
 
     public static void main(String[] args) throws InterruptedException {
+        // readme: held
         var agent = ClaudeCode.agent().systemPrompt("You answer for the order desk.");
         try (var sessions = HeldSessions.open(HeldOptions.in(Path.of("held")))) {
             var handle = sessions.handle(); // or new SessionHandle("…") with the string of one you stored
@@ -18,5 +19,6 @@ final class HeldDesk {
             var second = sessions.run(handle, agent, "And order 8?");
             System.out.println(second.text() + ", cost in millionths of a dollar: " + second.costMicros());
         }
+        // readme: end
     }
 }

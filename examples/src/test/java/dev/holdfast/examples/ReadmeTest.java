@@ -24,14 +24,15 @@ final class ReadmeTest {
     void readme_everyMarkedPiece_isShownAsItCompiles() throws IOException {
         Map<String, String> compiled = pieces(MARKED, SOURCES.resolve("OrderDesk.java"));
         compiled.putAll(pieces(MARKED, SOURCES.resolve("MailRoom.java")));
-        assertThat(compiled).containsOnlyKeys("tools", "conversation", "inbox");
+        compiled.putAll(pieces(MARKED, SOURCES.resolve("HeldDesk.java")));
+        assertThat(compiled).containsOnlyKeys("tools", "conversation", "inbox", "held");
         assertThat(pieces(SHOWN, ROOT.resolve("README.md"))).isEqualTo(compiled);
     }
 
     @Test
     void readme_hasNoOtherJava() throws IOException {
         String text = Files.readString(ROOT.resolve("README.md"));
-        assertThat(text.split("```java", -1)).hasSize(4);
+        assertThat(text.split("```java", -1)).hasSize(5);
     }
 
     private static Map<String, String> pieces(Pattern shape, Path file) throws IOException {
