@@ -20,7 +20,9 @@ final class Callers {
     private static final int RECENT_REPLIES = 256;
 
     private final Executor executor;
-    private final List<Caller> waiting = new ArrayList<>();
+    /** By the number of their message, so that an end does not go through all who wait for others. */
+    private final Map<Long, List<Caller>> waiting = new LinkedHashMap<>();
+
     private final Map<Long, Reply> recent = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
 
@@ -77,7 +79,7 @@ final class Callers {
     }
 
     List<Caller> waiting() {
-        return List.copyOf(waiting);
+        return waiting.values().stream().flatMap(List::stream).toList();
     }
 
     /** One of the last ends. */
@@ -86,17 +88,17 @@ final class Callers {
     }
 
     void add(Caller caller) {
-        waiting.add(caller);
+        waiting.computeIfAbsent(caller.number(), n -> new ArrayList<>(1)).add(caller);
     }
 
     void remove(Caller caller) {
-        waiting.remove(caller);
+        waiting.computeIfPresent(caller.number(), (n, his) -> his.remove(caller) && his.isEmpty() ? null : his);
     }
 
     /** A message has ended. */
     void ended(Reply reply) {
         recent.put(reply.number(), reply);
-        take(c -> c.number() == reply.number()).forEach(c -> complete(c, reply));
+        taken(reply.number()).forEach(c -> complete(c, reply));
     }
 
     /** Also for a caller who was found his end elsewhere. */
@@ -109,9 +111,13 @@ final class Callers {
 
     /** What became of a steer; its caller goes on waiting for its end. */
     void steered(long number, SteerAnswer answer) {
-        waiting.stream()
-                .filter(c -> c.number() == number)
+        waiting.getOrDefault(number, List.of())
                 .forEach(c -> executor.execute(() -> c.steer().complete(answer)));
+    }
+
+    private List<Caller> taken(long number) {
+        var his = waiting.remove(number);
+        return his == null ? List.of() : his;
     }
 
     /** Nothing runs before somebody resumes the session. */
@@ -123,17 +129,22 @@ final class Callers {
         fail(why, c -> true);
     }
 
-    void fail(HoldfastException why, Predicate<Caller> whom) {
-        take(whom)
-                .forEach(c -> executor.execute(() -> {
-                    c.reply().completeExceptionally(why);
-                    c.steer().complete(SteerAnswer.QUEUED);
-                }));
+    /** What carries no words has no reply. */
+    void wordless(long number, HoldfastException why) {
+        taken(number).forEach(c -> fail(c, why));
     }
 
-    private List<Caller> take(Predicate<Caller> whom) {
-        var taken = waiting.stream().filter(whom).toList();
-        waiting.removeAll(taken);
-        return taken;
+    private void fail(HoldfastException why, Predicate<Caller> whom) {
+        waiting().stream().filter(whom).forEach(c -> {
+            remove(c);
+            fail(c, why);
+        });
+    }
+
+    private void fail(Caller caller, HoldfastException why) {
+        executor.execute(() -> {
+            caller.reply().completeExceptionally(why);
+            caller.steer().complete(SteerAnswer.QUEUED);
+        });
     }
 }

@@ -122,7 +122,7 @@ abstract class SessionMail extends SessionLife {
 
     /** Under the lock: who waits for a reply to something that carries no words is told that none will come. */
     void wordless(long number, String what) {
-        callers.fail(wordlessFailure(number, what), c -> c.number() == number);
+        callers.wordless(number, wordlessFailure(number, what));
     }
 
     HoldfastException wordlessFailure(long number, String what) {
