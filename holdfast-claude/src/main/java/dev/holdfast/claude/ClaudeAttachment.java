@@ -87,7 +87,7 @@ final class ClaudeAttachment implements Attachment {
         this.codec = codec;
         this.deadlines = agent.deadlines();
         this.track = new StageTrack("the attachment of session '" + launch.session() + "'");
-        this.alarm = new Alarm(background, () -> serially(() -> guarded(this::sound)));
+        this.alarm = new Alarm(background, step -> serially(() -> guarded(step)), this::sound);
     }
 
     // ---- the caller's side
@@ -96,7 +96,7 @@ final class ClaudeAttachment implements Attachment {
     public void know(KnowledgeQuestion question) {
         serially(() -> {
             track.move(Stage.KNOWING, "asked");
-            background.run(threadName("know"), () -> findOut(question));
+            onThread("know", () -> findOut(question));
         });
     }
 
@@ -213,15 +213,14 @@ final class ClaudeAttachment implements Attachment {
         choice = way;
         String session = way.nativeSession();
         boolean resume = way.resume();
-        background.run(threadName("start"), () -> queueUp(session, resume));
+        onThread("start", () -> queueUp(session, resume));
     }
 
     /** Agents that share a configuration directory start one after another; the wait is no part of the deadline. */
     private void queueUp(String session, boolean resume) {
         try {
             Optional<Path> shared = place.sharedConfigDirectory();
-            StartGate.Place mine =
-                    gate.enter(shared, () -> background.run(threadName("start"), () -> spawn(session, resume)));
+            StartGate.Place mine = gate.enter(shared, () -> onThread("start", () -> spawn(session, resume)));
             serially(() -> {
                 gatePlace = mine;
                 if (track.is(Stage.READY) || track.is(Stage.STOPPING) || track.is(Stage.ENDED)) {
@@ -230,6 +229,8 @@ final class ClaudeAttachment implements Attachment {
             });
         } catch (CannotStart e) {
             serially(() -> end(String.valueOf(e.getMessage()), e.fatal(), ""));
+        } catch (RuntimeException | Error e) {
+            serially(() -> end("starting the agent failed: " + e, "", ""));
         }
     }
 
@@ -456,7 +457,6 @@ final class ClaudeAttachment implements Attachment {
     // ---- alarms
 
     private void sound() {
-        alarm.rang();
         if (track.is(Stage.ENDED)) {
             return;
         }
@@ -488,7 +488,9 @@ final class ClaudeAttachment implements Attachment {
     }
 
     private void setAlarm() {
-        if (!track.is(Stage.ENDED)) {
+        if (track.is(Stage.ENDED)) {
+            alarm.callOff();
+        } else {
             OptionalLong ours = Alarm.nearer(startDue, silentEndDue);
             alarm.set(life == null ? ours : Alarm.nearer(ours, life.dueNanos()));
         }
@@ -542,8 +544,14 @@ final class ClaudeAttachment implements Attachment {
         return new DeliveryId(background.newId());
     }
 
-    private String threadName(String what) {
-        return "holdfast-claude-" + what + "-" + launch.session();
+    /** Does what may wait; a machine that has no thread for it ends the incarnation. */
+    private void onThread(String what, Runnable task) {
+        try {
+            background.run("holdfast-claude-" + what + "-" + launch.session(), task);
+        } catch (RuntimeException | Error e) {
+            LOG.error("session {} finds no thread to {}", launch.session(), what, e);
+            serially(() -> end("no thread could be started: " + e, "", ""));
+        }
     }
 
     /** One process of this incarnation and what is known of it; one that was replaced is not listened to. */

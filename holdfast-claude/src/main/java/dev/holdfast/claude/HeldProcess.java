@@ -85,15 +85,18 @@ final class HeldProcess implements Watcher {
         return desk;
     }
 
-    /** The limit this process has reached, so that it is to be replaced (HS-14); empty while none is. */
+    /**
+     * The limit this process has reached, so that it is to be replaced (HS-14); empty while none is. One that is too big
+     * before its first turn is no reason: the next would be as big, and the turn would never be told.
+     */
     String outworn(HeldOptions options, MemoryGauge gauge, long now) {
-        if (turns >= options.maxTurns()) {
+        if (turns > 0 && turns >= options.maxTurns()) {
             return turns + " turns";
         }
         if (now - begunAt >= options.maxAge().toNanos()) {
             return "it is older than " + options.maxAge();
         }
-        if (lookedAt.isEmpty() || now - lookedAt.getAsLong() >= MEMORY_LOOK_NANOS) {
+        if (turns > 0 && (lookedAt.isEmpty() || now - lookedAt.getAsLong() >= MEMORY_LOOK_NANOS)) {
             lookedAt = OptionalLong.of(now);
             long bytes = gauge.bytes(pid).orElse(0);
             if (bytes >= options.maxMemory()) {

@@ -26,7 +26,7 @@ import tools.jackson.databind.node.ObjectNode;
  * steps that wait, so no step is ever inside another. No step waits and none runs users' code. After every step
  * {@link #advance} looks what is to be done now, so that no step has to know what comes after it.
  */
-final class HeldSession implements HeldPool.Holder {
+final class HeldSession {
     private static final Logger LOG = LoggerFactory.getLogger(HeldSession.class);
 
     /** Where the process is. */
@@ -54,6 +54,7 @@ final class HeldSession implements HeldPool.Holder {
     private volatile @Nullable SessionHandle handle;
     private final StartCourse starts;
     private Phase phase = Phase.ABSENT;
+    private @Nullable Place place;
     private @Nullable HeldProcess process;
     private final TurnCourse course;
     /** A spare: the binding to be kept ready, until the session is claimed. */
@@ -82,7 +83,7 @@ final class HeldSession implements HeldPool.Holder {
         this.mouth = new Mouth(options.executor(), options.listener(), handle);
         this.starts = new StartCourse(this, host);
         this.course = new TurnCourse(this, options, mouth);
-        this.alarm = new Alarm(host.background(), () -> enter(this::sound));
+        this.alarm = new Alarm(host.background(), this::enter, this::sound);
         this.lastTurn = host.background().nanoTime();
     }
 
@@ -228,7 +229,7 @@ final class HeldSession implements HeldPool.Holder {
             switch (phase) {
                 case ABSENT, STOPPING -> {}
                 case PLACING -> {
-                    host.pool().release(this);
+                    free();
                     phase = Phase.ABSENT;
                 }
                 case STARTING -> stop(StopMode.BUSY);
@@ -254,7 +255,7 @@ final class HeldSession implements HeldPool.Holder {
     /** Starts a process for nobody yet, if a place is free. */
     void warm(BoundAgent bound) {
         enter(() -> {
-            if (phase == Phase.ABSENT && handle == null && host.pool().tryRequest(this)) {
+            if (phase == Phase.ABSENT && handle == null && !closing && reserved()) {
                 warm = bound;
                 phase = Phase.PLACING;
                 begin(bound);
@@ -295,58 +296,106 @@ final class HeldSession implements HeldPool.Holder {
 
     // ---- places
 
-    @Override
-    public void granted() {
+    private void granted(Place granted) {
         enter(() -> {
-            if (phase != Phase.PLACING) {
-                host.pool().release(this);
+            if (phase != Phase.PLACING || place != granted) {
+                host.pool().release(granted);
                 return;
             }
             HeldTurn first = waiting.peek();
             if (first == null) {
                 phase = Phase.ABSENT;
-                host.pool().release(this);
+                free();
             } else {
                 begin(first.bound());
             }
         });
     }
 
-    @Override
-    public void denied() {
+    private void denied(Place denied) {
         enter(() -> {
-            if (phase == Phase.PLACING) {
+            if (phase == Phase.PLACING && place == denied) {
                 phase = Phase.ABSENT;
+                place = null;
                 failAll(new HeldFailure.AllBusy(host.pool().cap(), options.waiting()));
             }
         });
     }
 
-    @Override
-    public void pleaseLeave() {
+    private void pleaseLeave(Place asked) {
         enter(() -> {
-            if (phase == Phase.LIVE && isResting()) {
+            if (place != asked) {
+                host.pool().release(asked);
+            } else if (phase == Phase.LIVE && isResting()) {
                 say(new HeldEvent.Evicted(HeldEvent.Evicted.Why.CAPACITY));
                 stop(StopMode.IDLE);
             } else if (phase != Phase.STOPPING) {
-                host.pool().stays(this);
+                host.pool().stays(asked);
             }
         });
     }
 
-    @Override
-    public boolean resting() {
+    /** Whether the process is between turns just now. */
+    boolean resting() {
         return resting;
     }
 
-    @Override
-    public long lastTurn() {
-        return lastTurn;
+    private boolean reserved() {
+        var wanted = new Place();
+        boolean free = host.pool().tryRequest(wanted);
+        if (free) {
+            place = wanted;
+        }
+        return free;
     }
 
-    @Override
-    public boolean spare() {
-        return handle == null;
+    private void askForPlace() {
+        phase = Phase.PLACING;
+        var wanted = new Place();
+        place = wanted;
+        host.pool().request(wanted);
+    }
+
+    /** Gives the place back, or stops asking for it. */
+    private void free() {
+        Place had = place;
+        place = null;
+        if (had != null) {
+            host.pool().release(had);
+        }
+    }
+
+    /** One request for a place and what it was granted; an answer that comes late is about no other request. */
+    private final class Place implements HeldPool.Holder {
+        @Override
+        public void granted() {
+            HeldSession.this.granted(this);
+        }
+
+        @Override
+        public void denied() {
+            HeldSession.this.denied(this);
+        }
+
+        @Override
+        public void pleaseLeave() {
+            HeldSession.this.pleaseLeave(this);
+        }
+
+        @Override
+        public boolean resting() {
+            return resting;
+        }
+
+        @Override
+        public long lastTurn() {
+            return lastTurn;
+        }
+
+        @Override
+        public boolean spare() {
+            return handle == null;
+        }
     }
 
     private boolean isResting() {
@@ -366,7 +415,7 @@ final class HeldSession implements HeldPool.Holder {
             case LIVE -> advanceLive();
             case PLACING -> {
                 if (waiting.isEmpty()) {
-                    host.pool().release(this);
+                    free();
                     phase = Phase.ABSENT;
                     advanceAbsent();
                 }
@@ -403,8 +452,7 @@ final class HeldSession implements HeldPool.Holder {
         }
         OptionalLong notBefore = restarts.notBefore();
         if (notBefore.isEmpty() || Alarm.passed(notBefore, now())) {
-            phase = Phase.PLACING;
-            host.pool().request(this);
+            askForPlace();
         }
     }
 
@@ -466,9 +514,20 @@ final class HeldSession implements HeldPool.Holder {
             process = new HeldProcess(this, host, bound, known.place());
             process.attachment().know(StartCourse.question(known));
         } catch (UncheckedIOException e) {
-            phase = Phase.ABSENT;
-            host.pool().release(this);
-            failAll(new HeldFailure.StartFailed(String.valueOf(e.getMessage()), ""));
+            notBegun(String.valueOf(e.getMessage()));
+        } catch (RuntimeException | Error e) {
+            LOG.error("held session {} could not be started", handle, e);
+            notBegun("starting the session failed: " + e);
+        }
+    }
+
+    private void notBegun(String why) {
+        process = null;
+        phase = Phase.ABSENT;
+        free();
+        failAll(new HeldFailure.StartFailed(why, ""));
+        if (handle == null) {
+            host.sessions().spareLost(this);
         }
     }
 
@@ -583,7 +642,7 @@ final class HeldSession implements HeldPool.Holder {
         }
         say(new HeldEvent.Ended(ended.why()));
         starts.save(handle);
-        host.pool().release(this);
+        free();
         if (handle == null) {
             host.sessions().spareLost(this);
         }
@@ -630,9 +689,11 @@ final class HeldSession implements HeldPool.Holder {
     // ---- time
 
     private void sound() {
-        alarm.rang();
         long now = now();
         course.sound(now);
+        if (phase == Phase.STARTING) {
+            starts.sound(current(), now);
+        }
         if (phase == Phase.LIVE && Alarm.passed(proofDue, now)) {
             say(new HeldEvent.Noticed("spare_dead", "the process that was kept ready does not answer; it is replaced"));
             stop(StopMode.BUSY);
@@ -647,8 +708,12 @@ final class HeldSession implements HeldPool.Holder {
     private void setAlarm() {
         if (phase == Phase.LIVE) {
             alarm.set(Alarm.nearer(course.dueNanos(), Alarm.nearer(proofDue, idleDue)));
+        } else if (phase == Phase.STARTING) {
+            alarm.set(starts.dueNanos());
         } else if (phase == Phase.ABSENT && !waiting.isEmpty()) {
             alarm.set(restarts.notBefore());
+        } else if (phase == Phase.ABSENT) {
+            alarm.callOff();
         }
     }
 

@@ -72,11 +72,22 @@ public final class HeldSessions implements AutoCloseable {
     public static HeldSessions open(HeldOptions options) {
         HeldDirectory directory = HeldDirectory.open(options.directory());
         var source = new SpawnedAgents();
-        new Reaper(directory.path().resolve("run"))
-                .reap(
-                        marker -> marker.store().equals(directory.store()) && marker.epoch() < directory.epoch(),
-                        Ladder.standard());
-        return open(options, directory, source, new SystemBackground(), MemoryGauge.ofThisMachine(), source::close);
+        boolean opened = false;
+        try {
+            new Reaper(directory.path().resolve("run"))
+                    .reap(
+                            marker -> marker.store().equals(directory.store()) && marker.epoch() < directory.epoch(),
+                            Ladder.standard());
+            var held = open(
+                    options, directory, source, new SystemBackground(), MemoryGauge.ofThisMachine(), source::close);
+            opened = true;
+            return held;
+        } finally {
+            if (!opened) {
+                source.close();
+                directory.close();
+            }
+        }
     }
 
     static HeldSessions open(
@@ -151,6 +162,9 @@ public final class HeldSessions implements AutoCloseable {
         if (known != null) {
             var unused = made.close(true);
             return known;
+        }
+        if (closed) { // while it was being made: close() may have missed it
+            var unused = made.close(true);
         }
         return made;
     }

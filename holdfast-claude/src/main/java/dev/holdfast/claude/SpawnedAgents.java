@@ -32,6 +32,7 @@ final class SpawnedAgents implements AgentProcess.Source, AutoCloseable {
     private static final Ladder BUSY = new Ladder(Duration.ZERO, Duration.ofSeconds(5), Duration.ofSeconds(5));
 
     private final ConcurrentHashMap<Path, Spawner> spawners = new ConcurrentHashMap<>();
+    private volatile boolean closed;
 
     private static Path runDirectory(Path home) {
         return home.resolve("run").toAbsolutePath().normalize();
@@ -61,6 +62,10 @@ final class SpawnedAgents implements AgentProcess.Source, AutoCloseable {
     public AgentProcess start(AgentProcess.Command command, Launch launch, AgentProcess.Listener listener) {
         try {
             Spawner spawner = spawners.computeIfAbsent(runDirectory(launch.home()), Spawner::open);
+            if (closed) {
+                release(launch.home());
+                throw new AgentProcess.CannotStart("", "no agent is started any more: everything was closed");
+            }
             ChildSpec spec =
                     ChildSpec.of(command.words(), command.workingDirectory(), command.environment(), marker(launch));
             Ear ear = new Ear(listener);
@@ -83,6 +88,7 @@ final class SpawnedAgents implements AgentProcess.Source, AutoCloseable {
     /** Ends every agent and every thread. */
     @Override
     public void close() {
+        closed = true;
         spawners.values().forEach(Spawner::close);
         spawners.clear();
     }

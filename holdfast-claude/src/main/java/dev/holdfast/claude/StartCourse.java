@@ -5,10 +5,14 @@ import dev.holdfast.Knowledge.RecordState;
 import dev.holdfast.KnowledgeQuestion;
 import dev.holdfast.Report;
 import dev.holdfast.StartPlan;
+import dev.holdfast.StopMode;
 import dev.holdfast.TurnMark;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,6 +28,7 @@ final class StartCourse {
     private final HeldHost host;
     private final HeldOptions options;
     private HandleBook.@Nullable Entry entry;
+    private OptionalLong retellingDue = OptionalLong.empty();
 
     StartCourse(HeldSession session, HeldHost host) {
         this.session = session;
@@ -74,6 +79,7 @@ final class StartCourse {
 
     /** What the agent has is known: starts it accordingly, or asks first what it is to be told (HS-05). */
     void known(HeldProcess starting, Knowledge knowledge) {
+        retellingDue = OptionalLong.empty();
         HandleBook.Entry known = noted();
         long answered = known.mark().map(TurnMark::turn).orElse(0L);
         boolean lacks = answered > 0 && knowledge.coversTurn() < answered;
@@ -91,25 +97,50 @@ final class StartCourse {
             return;
         }
         SessionHandle named = session.named();
-        options.executor().execute(() -> {
-            Optional<String> text = retelling(named);
-            session.enter(() -> {
-                if (!session.starts(starting)) {
-                    return;
-                }
-                starting.memory = text.isPresent() ? HeldEvent.Memory.RETOLD : HeldEvent.Memory.LOST;
-                var catchUp = text.map(words -> new StartPlan.CatchUp(session.newId(), words));
-                starting.attachment().start(new StartPlan(natively, resume, catchUp));
-            });
+        Duration patience = starting.bound().agent().deadlines().start();
+        retellingDue = OptionalLong.of(session.now() + patience.toNanos());
+        Consumer<Optional<String>> then = text -> session.enter(() -> {
+            if (!session.starts(starting) || retellingDue.isEmpty()) {
+                return;
+            }
+            retellingDue = OptionalLong.empty();
+            starting.memory = text.isPresent() ? HeldEvent.Memory.RETOLD : HeldEvent.Memory.LOST;
+            var catchUp = text.map(words -> new StartPlan.CatchUp(session.newId(), words));
+            starting.attachment().start(new StartPlan(natively, resume, catchUp));
         });
+        try {
+            options.executor().execute(() -> then.accept(retelling(named)));
+        } catch (RuntimeException | Error e) {
+            then.accept(noRetelling(named, e));
+        }
     }
 
     private Optional<String> retelling(SessionHandle named) {
         try {
             return options.retelling().apply(named);
-        } catch (RuntimeException e) {
-            LOG.warn("the retelling for session {} threw; the agent is told nothing", named, e);
-            return Optional.empty();
+        } catch (RuntimeException | Error e) {
+            return noRetelling(named, e);
+        }
+    }
+
+    private Optional<String> noRetelling(SessionHandle named, Throwable e) {
+        LOG.warn("the retelling for session {} threw; the agent is told nothing", named, e);
+        session.enter(() -> session.say(new HeldEvent.Noticed("retelling_failed", String.valueOf(e))));
+        return Optional.empty();
+    }
+
+    /** When what is being waited for here is over its time. */
+    OptionalLong dueNanos() {
+        return retellingDue;
+    }
+
+    /** A retelling that does not come counts as a start that hangs. */
+    void sound(HeldProcess starting, long now) {
+        if (Alarm.passed(retellingDue, now)) {
+            retellingDue = OptionalLong.empty();
+            starting.hungAt = "retelling";
+            session.say(new HeldEvent.Breached("start: retelling"));
+            starting.attachment().stop(StopMode.BUSY);
         }
     }
 

@@ -5,6 +5,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** The owner of threads, clock and randomness in this module. Holds nothing that would have to be closed. */
 final class SystemBackground implements Background {
@@ -21,9 +22,11 @@ final class SystemBackground implements Background {
     }
 
     @Override
-    public void after(Duration delay, Runnable task) {
-        CompletableFuture.delayedExecutor(delay.toNanos(), TimeUnit.NANOSECONDS, QUICK)
-                .execute(task);
+    public Later after(Duration delay, Runnable task) {
+        CompletableFuture<@Nullable Void> time = new CompletableFuture<>();
+        var unused = time.thenRunAsync(task, QUICK);
+        time.completeOnTimeout(null, delay.toNanos(), TimeUnit.NANOSECONDS);
+        return () -> time.cancel(false);
     }
 
     @Override

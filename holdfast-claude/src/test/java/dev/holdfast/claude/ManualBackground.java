@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Threads and time in a test's hand: what would run on a thread waits for {@link #work}, time stands still. */
 final class ManualBackground implements Background {
@@ -16,19 +17,39 @@ final class ManualBackground implements Background {
     private long now = Long.MAX_VALUE - 1_000_000_000;
     private long order;
     private long ids;
+    /** Thrown at the next attempt to start a thread. */
+    @Nullable
+    Error runFailure;
+    /** Happens when somebody looks at the clock next. */
+    Runnable atNextLook = () -> {};
 
     @Override
     public void run(String name, Runnable task) {
+        Error failure = runFailure;
+        runFailure = null;
+        if (failure != null) {
+            throw failure;
+        }
         tasks.add(task);
     }
 
     @Override
-    public void after(Duration delay, Runnable task) {
-        alarms.add(new Alarm(elapsed() + delay.toNanos(), order++, task));
+    public Later after(Duration delay, Runnable task) {
+        var alarm = new Alarm(elapsed() + delay.toNanos(), order++, task);
+        alarms.add(alarm);
+        return () -> alarms.remove(alarm);
+    }
+
+    /** How many tasks are yet to run. */
+    int pending() {
+        return alarms.size();
     }
 
     @Override
     public long nanoTime() {
+        Runnable look = atNextLook;
+        atNextLook = () -> {};
+        look.run();
         return now;
     }
 

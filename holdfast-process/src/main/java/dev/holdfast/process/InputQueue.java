@@ -102,6 +102,9 @@ final class InputQueue implements Runnable {
             write(stdin, pending);
         } catch (IOException e) {
             childGone("its stdin is closed (" + e.getMessage() + ")");
+        } catch (RuntimeException | Error e) {
+            childGone("a line may have been written in part: " + e);
+            throw e;
         }
         return pending.written.minimalCompletionStage();
     }
@@ -181,6 +184,9 @@ final class InputQueue implements Runnable {
             childGone("its stdin is closed (" + e.getMessage() + ")");
         } catch (OutOfMemoryError e) {
             childGone("a line may have been written in part, for want of memory");
+        } catch (RuntimeException | Error e) {
+            childGone("a line may have been written in part: " + e);
+            throw e;
         }
     }
 
