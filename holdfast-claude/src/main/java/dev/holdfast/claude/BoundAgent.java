@@ -91,6 +91,7 @@ final class BoundAgent {
         if (!then.deadlines().equals(agent.deadlines())) {
             found.add("deadlines: " + then.deadlines() + " are now " + agent.deadlines());
         }
+        found.addAll(agent.hooks().differences(then.hooks()));
         compareTools(found, live);
         return List.copyOf(found);
     }

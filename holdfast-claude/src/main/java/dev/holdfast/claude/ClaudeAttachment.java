@@ -40,6 +40,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class ClaudeAttachment implements Attachment {
     private static final Logger LOG = LoggerFactory.getLogger(ClaudeAttachment.class);
     private static final Duration SILENT_END = Duration.ofSeconds(5);
+    private static final String INITIALIZE = "initialize";
     private static final String NEVER_STARTED = "stopped before it was started";
 
     private final ClaudeCodeAgent agent;
@@ -65,6 +66,7 @@ final class ClaudeAttachment implements Attachment {
 
     private @Nullable Life life;
     private boolean verified;
+    private HookBook hooks;
     private StopMode stopMode = StopMode.IDLE;
     private Optional<StartTrouble> trouble = Optional.empty();
 
@@ -86,6 +88,7 @@ final class ClaudeAttachment implements Attachment {
         this.background = background;
         this.codec = codec;
         this.deadlines = agent.deadlines();
+        this.hooks = agent.hooks();
         this.track = new StageTrack("the attachment of session '" + launch.session() + "'");
         this.alarm = new Alarm(background, step -> serially(() -> guarded(step)), this::sound);
     }
@@ -137,9 +140,30 @@ final class ClaudeAttachment implements Attachment {
         serially(() -> {
             Consumer<Answer> inOrder = answer -> outbox.put(() -> then.accept(answer));
             if (track.is(Stage.READY)) {
-                current().connection.control().ask(request, background.nanoTime(), deadlines.control(), inOrder);
+                boolean greets = StreamJson.text(request, "subtype").equals(INITIALIZE);
+                ObjectNode whole = greets ? greeting() : request; // it forgets hooks it is not told again
+                current().connection.control().ask(whole, background.nanoTime(), deadlines.control(), inOrder);
             } else {
                 inOrder.accept(new Answer.Closed("the agent is " + track.now()));
+            }
+        });
+    }
+
+    /** Goes over to other hooks under the same rules. */
+    void hooks(HookBook same) {
+        serially(() -> {
+            hooks = same;
+            if (life != null) {
+                life.connection.users().hooks(same);
+            }
+        });
+    }
+
+    /** The session will be stopped soon: no code of users is asked any more. */
+    void closing() {
+        serially(() -> {
+            if (life != null) {
+                life.connection.users().answers().closing();
             }
         });
     }
@@ -277,11 +301,16 @@ final class ClaudeAttachment implements Attachment {
             return;
         }
         track.move(Stage.GREETING, "pid " + process.pid());
-        ObjectNode hello = ControlChannel.request("initialize");
+        begun.connection.control().ask(greeting(), background.nanoTime(), deadlines.control(), this::greeted);
+    }
+
+    private ObjectNode greeting() {
+        ObjectNode hello = ControlChannel.request(INITIALIZE);
         // A newer agent goes on with the prompt its record was begun with, unless told not to (HS-03).
         agent.systemPrompt()
                 .ifPresent(prompt -> hello.put("systemPrompt", prompt).put("systemPromptSnapshot", false));
-        begun.connection.control().ask(hello, background.nanoTime(), deadlines.control(), this::greeted);
+        hooks.register(hello);
+        return hello;
     }
 
     private void greeted(Answer answer) {
@@ -397,6 +426,7 @@ final class ClaudeAttachment implements Attachment {
         }
         track.move(Stage.STOPPING, why);
         startDue = OptionalLong.empty();
+        current().connection.users().answers().closing();
         AgentProcess process = current().connection.process();
         if (process != null) {
             process.stop(mode);
@@ -556,14 +586,15 @@ final class ClaudeAttachment implements Attachment {
 
     /** One process of this incarnation and what is known of it; one that was replaced is not listened to. */
     private final class Life implements AgentProcess.Listener {
+        private final Conversation conversation =
+                new Conversation(deadlines, !agent.builtinTools().isEmpty(), this::landed, background::nanoTime);
         private final Connection connection = new Connection(
                 codec,
                 launch.tools(),
                 new LinkedHashSet<>(agent.builtinTools()),
+                this::desk,
                 ClaudeAttachment.this::frame,
                 ClaudeAttachment.this::report);
-        private final Conversation conversation =
-                new Conversation(deadlines, !agent.builtinTools().isEmpty(), this::landed, background::nanoTime);
         private final Interrupts interrupts = new Interrupts(
                 connection.control(),
                 conversation,
@@ -579,6 +610,16 @@ final class ClaudeAttachment implements Attachment {
         private boolean over;
         private @Nullable DeliveryId told;
         private long toldUpTo;
+
+        private UserDesk desk(Consumer<String> urgentWriter) {
+            var threads = new UserAnswers.Threads(background, threadName("asked"), this::heard);
+            var hearing = new UserDesk.Hearing(
+                    watcher::asker,
+                    event -> outbox.put(() -> watcher.event(event)),
+                    ClaudeAttachment.this::report,
+                    why -> conversation.keptBack(why));
+            return new UserDesk(codec, hooks, threads, conversation.vigil(), hearing, urgentWriter);
+        }
 
         /** Behind the lock: writing may be the caller's own work, and this must be free to end the process meanwhile. */
         private void write(DeliveryId id, String line) {
@@ -604,12 +645,14 @@ final class ClaudeAttachment implements Attachment {
         private void expire(long now) {
             connection.control().expire(now);
             interrupts.expire(now);
+            connection.users().answers().expire(now);
             conversation.vigil().breached(now).ifPresent(name -> report(new Report.Breached(name)));
         }
 
         private OptionalLong dueNanos() {
             OptionalLong asked = Alarm.nearer(connection.control().dueNanos(), interrupts.dueNanos());
-            return Alarm.nearer(asked, conversation.vigil().dueNanos());
+            OptionalLong owed = Alarm.nearer(asked, connection.users().answers().dueNanos());
+            return Alarm.nearer(owed, conversation.vigil().dueNanos());
         }
 
         private void heard(Runnable what) {

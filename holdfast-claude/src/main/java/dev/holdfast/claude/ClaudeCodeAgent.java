@@ -47,6 +47,7 @@ public final class ClaudeCodeAgent implements Agent {
         private Map<String, String> environment = Map.of();
         private Optional<Inference> inference = Optional.empty();
         private Deadlines deadlines = Deadlines.standard();
+        private HookBook hooks = HookBook.empty();
 
         Draft copy() {
             var copy = new Draft();
@@ -62,6 +63,7 @@ public final class ClaudeCodeAgent implements Agent {
             copy.environment = environment;
             copy.inference = inference;
             copy.deadlines = deadlines;
+            copy.hooks = hooks;
             return copy;
         }
     }
@@ -134,8 +136,8 @@ public final class ClaudeCodeAgent implements Agent {
     }
 
     /**
-     * Tools of the agent's own that it may use without asking, by their names, such as {@code Read}. Without this it has
-     * none. Replaces those named before.
+     * Tools of the agent's own, by their names, such as {@code Read}. Without this it has none. It may use them freely, unless
+     * a {@link #hook} keeps it from that or a held session has a {@link PermissionAsk}. Replaces those named before.
      */
     public ClaudeCodeAgent builtinTools(String... names) {
         for (String name : names) {
@@ -192,6 +194,29 @@ public final class ClaudeCodeAgent implements Agent {
     public ClaudeCodeAgent deadlines(Deadlines deadlines) {
         Objects.requireNonNull(deadlines, "deadlines");
         return with(draft -> draft.deadlines = deadlines);
+    }
+
+    /** Asks this hook at each such event, besides those given before; see {@link HookRule#on}. */
+    public ClaudeCodeAgent hook(HookEvent event, AgentHook hook) {
+        return hook(HookRule.on(event), hook);
+    }
+
+    /**
+     * Asks this hook at such events of some tools, besides those given before.
+     *
+     * @param matcher as in {@link HookRule#matcher}
+     */
+    public ClaudeCodeAgent hook(HookEvent event, String matcher, AgentHook hook) {
+        return hook(HookRule.on(event).matcher(matcher), hook);
+    }
+
+    /**
+     * Asks this hook under a rule, besides those given before. Rules are part of the binding of a process (HS-03), the
+     * code is not: a turn is asked the hooks that it brings.
+     */
+    public ClaudeCodeAgent hook(HookRule rule, AgentHook hook) {
+        HookBook more = settings.hooks.with(rule, Objects.requireNonNull(hook, "hook"));
+        return with(draft -> draft.hooks = more);
     }
 
     private static void requireText(String what, String value) {
@@ -252,5 +277,9 @@ public final class ClaudeCodeAgent implements Agent {
 
     Deadlines deadlines() {
         return settings.deadlines;
+    }
+
+    HookBook hooks() {
+        return settings.hooks;
     }
 }

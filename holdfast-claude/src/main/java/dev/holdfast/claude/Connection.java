@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /**
  * The two pipes of one agent process, spoken in its language: what comes in is answered where it is a request to the host,
@@ -41,6 +43,7 @@ final class Connection {
     private final Consumer<Report> reports;
     private final ControlChannel control;
     private final HostTools tools;
+    private final UserDesk users;
     private final ArrayDeque<Outgoing> early = new ArrayDeque<>();
     private final Set<String> typesTold = new HashSet<>();
     private @Nullable AgentProcess process;
@@ -48,18 +51,23 @@ final class Connection {
     private long written;
     private long read;
 
-    /** @param frames takes what is neither a request to the host nor an answer to one of ours */
+    /**
+     * @param users makes what asks the users' code, given what writes ahead of messages that wait
+     * @param frames takes what is neither a request to the host nor an answer to one of ours
+     */
     Connection(
             StreamJson codec,
             List<ToolSpec> bound,
             Set<String> builtins,
+            Function<Consumer<String>, UserDesk> users,
             Consumer<Frame> frames,
             Consumer<Report> reports) {
         this.codec = codec;
         this.frames = frames;
         this.reports = reports;
         this.control = new ControlChannel(codec, line -> send(line, true));
-        this.tools = new HostTools(codec, bound, builtins, line -> send(line, true), reports);
+        this.users = users.apply(line -> send(line, true));
+        this.tools = new HostTools(codec, bound, builtins, this.users, line -> send(line, true), reports);
     }
 
     /** Gives the process; what was to be written before it was known goes out now. */
@@ -80,6 +88,10 @@ final class Connection {
 
     HostTools tools() {
         return tools;
+    }
+
+    UserDesk users() {
+        return users;
     }
 
     void send(String line, boolean urgent) {
@@ -132,13 +144,28 @@ final class Connection {
     private void route(Frame frame) {
         switch (frame) {
             case Frame.ControlRequest request -> tools.requested(request);
-            case Frame.ControlCancel cancel -> tools.cancelled(cancel.id());
-            case Frame.ControlResponse response -> control.answered(response);
+            case Frame.ControlCancel cancel -> {
+                tools.cancelled(cancel.id());
+                users.answers().cancelled(cancel.id());
+            }
+            case Frame.ControlResponse response -> {
+                control.answered(response);
+                listedAgain(response);
+            }
             case Frame.Other other -> {
                 noticeOnce(other);
                 frames.accept(other);
             }
             default -> frames.accept(frame);
+        }
+    }
+
+    /** A greeting's answer lists what the agent still waits for; what was taken before is not asked twice (HS-18). */
+    private void listedAgain(Frame.ControlResponse response) {
+        for (JsonNode each : response.raw().path("response").path("pending_permission_requests")) {
+            if (StreamJson.frame(each) instanceof Frame.ControlRequest request) {
+                tools.requested(request);
+            }
         }
     }
 
@@ -162,6 +189,7 @@ final class Connection {
     void close(String why) {
         control.close(why);
         tools.close();
+        users.answers().close();
     }
 
     static String shortened(String text) {

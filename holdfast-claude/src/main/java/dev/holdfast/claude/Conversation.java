@@ -32,6 +32,10 @@ final class Conversation {
 
     private boolean landedSinceResult;
     private boolean skippedLine;
+
+    /** Why the message of this turn was kept from the model; empty while it was not. */
+    private String keptBack = "";
+
     private String repeated = "";
     private String answerId = "";
     private String assistantError = "";
@@ -81,6 +85,14 @@ final class Conversation {
     void lineSkipped() {
         skippedLine = true;
         vigil.life(clock.getAsLong());
+    }
+
+    /** A hook of ours keeps the message from the model: the agent ends its turn and never acknowledges it. */
+    void keptBack(String why) {
+        if (!unacknowledged.isEmpty()) {
+            keptBack = why;
+            landed(unacknowledged.iterator().next());
+        }
     }
 
     void frame(Frame frame) {
@@ -201,18 +213,22 @@ final class Conversation {
             return;
         }
         TurnResult result = TurnEnd.of(frame, micros, answerId, assistantError);
-        report(skippedLine ? failed(result) : result);
+        if (skippedLine) {
+            report(failed(result, unreadable().reason()));
+        } else {
+            report(keptBack.isEmpty() ? result : failed(result, keptBack));
+        }
         vigil.life(clock.getAsLong());
         if (!announcesStates) {
             rest();
         }
     }
 
-    private static TurnResult failed(TurnResult result) {
+    private static TurnResult failed(TurnResult result, String why) {
         return new TurnResult(
                 TurnResult.Ending.FAILED,
                 "",
-                unreadable().reason(),
+                why,
                 result.usage(),
                 result.lines(),
                 result.answerId(),
@@ -225,6 +241,7 @@ final class Conversation {
         assistantError = "";
         landedSinceResult = false;
         skippedLine = false;
+        keptBack = "";
         reports.accept(new Report.Result(result));
     }
 

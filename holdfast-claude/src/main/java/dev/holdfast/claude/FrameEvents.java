@@ -7,8 +7,9 @@ import tools.jackson.databind.JsonNode;
 
 /** Which event a frame is, by itself. Texts, tool calls and results come as reports instead. */
 final class FrameEvents {
-    /** Notices of the harness that repeat what a frame has told already. */
-    private static final Set<String> TOLD_BY_FRAMES = Set.of("api_retry", "compacted", "rate_limit", "unknown_type");
+    /** Notices of the harness that repeat what an event has told already. */
+    private static final Set<String> TOLD_BY_EVENTS =
+            Set.of("api_retry", "compacted", "rate_limit", "unknown_type", "hook_failed", "permission_unanswered");
 
     private FrameEvents() {}
 
@@ -22,7 +23,7 @@ final class FrameEvents {
     }
 
     static boolean repeats(String notice) {
-        return TOLD_BY_FRAMES.contains(notice) || notice.startsWith("system_");
+        return TOLD_BY_EVENTS.contains(notice) || notice.startsWith("system_");
     }
 
     private static HeldEvent notice(String subtype, JsonNode raw) {

@@ -87,6 +87,14 @@ public final class HeldControl {
         return value.isNumber() ? OptionalLong.of(value.longValue()) : OptionalLong.empty();
     }
 
+    /**
+     * Greets the agent anew, with the bound hooks. It lists what it still waits for: a question that is open here stays
+     * open, one that never arrived is asked now, and none is asked twice (HS-18).
+     */
+    public CompletionStage<RawJson> reinitialize() {
+        return request("initialize");
+    }
+
     /** Any other request of the agent's control protocol, by its subtype, without a payload. */
     public CompletionStage<RawJson> request(String subtype) {
         return ask(ControlChannel.request(subtype), RawJson::new);

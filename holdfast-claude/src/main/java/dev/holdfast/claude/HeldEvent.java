@@ -2,6 +2,7 @@ package dev.holdfast.claude;
 
 import dev.holdfast.DeliveryId;
 import java.time.Duration;
+import java.util.Optional;
 
 /** Something that happened to a held session. */
 public sealed interface HeldEvent {
@@ -48,6 +49,28 @@ public sealed interface HeldEvent {
 
     /** One of the agent's hooks runs; {@code phase} is {@code started}, {@code progress} or {@code response}. */
     record Hook(String phase, String name, RawJson raw) implements HeldEvent {}
+
+    /** A hook of the host has answered; {@code tool} and {@code callId} are empty where there is none. */
+    record HookRan(HookEvent event, String tool, String callId, HookAnswer answer) implements HeldEvent {}
+
+    /**
+     * A hook of the host gave no answer that counts.
+     *
+     * @param denied whether it guards, so that the agent was told no
+     */
+    record HookFailed(HookEvent event, String tool, String callId, String why, boolean denied) implements HeldEvent {}
+
+    /** The agent waits to be told whether it may use a tool; the turn's clocks stand still meanwhile (TN-04). */
+    record PermissionAsked(PermissionQuestion question) implements HeldEvent {}
+
+    /**
+     * That is settled.
+     *
+     * @param answer absent when nobody gave one that counts: then it was refused, unless the agent had withdrawn it
+     * @param why why there is no answer; else empty
+     */
+    record PermissionAnswered(PermissionQuestion question, Optional<PermissionAnswer> answer, String why)
+            implements HeldEvent {}
 
     /** The agent says whether it works: {@code running}, {@code requires_action} or {@code idle}. */
     record StateChanged(String state) implements HeldEvent {}

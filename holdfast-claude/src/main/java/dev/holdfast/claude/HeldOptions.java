@@ -35,6 +35,8 @@ public final class HeldOptions {
         private Optional<HeldListener> listener = Optional.empty();
         private Function<SessionHandle, Optional<String>> retelling = handle -> Optional.empty();
         private Map<String, String> environment = System.getenv();
+        private Optional<PermissionAsk> permissions = Optional.empty();
+        private Duration permissionDeadline = Duration.ofMinutes(5);
 
         Draft(Path directory) {
             this.directory = directory;
@@ -54,6 +56,8 @@ public final class HeldOptions {
             copy.listener = listener;
             copy.retelling = retelling;
             copy.environment = environment;
+            copy.permissions = permissions;
+            copy.permissionDeadline = permissionDeadline;
             return copy;
         }
     }
@@ -155,6 +159,20 @@ public final class HeldOptions {
         return with(draft -> draft.retelling = retelling);
     }
 
+    /**
+     * Decides where the agent asks before it uses a bound tool. Without it, and without {@link TurnRequest#permissions}, it
+     * may use every bound tool. Tools that are not bound are refused and nobody is asked.
+     */
+    public HeldOptions permissions(PermissionAsk ask) {
+        return with(draft -> draft.permissions = Optional.of(ask));
+    }
+
+    /** How long such a question may be open, after which it is refused; 5 min unless changed. The turn's clocks stand still. */
+    public HeldOptions permissionDeadline(Duration deadline) {
+        positive("permissionDeadline", deadline);
+        return with(draft -> draft.permissionDeadline = deadline);
+    }
+
     /** The environment out of which HS-09 lets some variables pass; this JVM's own unless changed. */
     public HeldOptions environment(Map<String, String> environment) {
         Map<String, String> copy = Map.copyOf(environment);
@@ -219,6 +237,14 @@ public final class HeldOptions {
 
     Function<SessionHandle, Optional<String>> retelling() {
         return settings.retelling;
+    }
+
+    Optional<PermissionAsk> permissions() {
+        return settings.permissions;
+    }
+
+    Duration permissionDeadline() {
+        return settings.permissionDeadline;
     }
 
     Map<String, String> environment() {

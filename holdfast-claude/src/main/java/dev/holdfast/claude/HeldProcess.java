@@ -5,6 +5,7 @@ import dev.holdfast.Report;
 import dev.holdfast.SessionName;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -36,11 +37,13 @@ final class HeldProcess implements Watcher {
 
     HeldEvent.Memory memory = HeldEvent.Memory.NEW;
     Report.@Nullable Mismatch mismatch;
+    private BoundAgent hooksOf;
     private OptionalLong lookedAt = OptionalLong.empty();
 
     HeldProcess(HeldSession session, HeldHost host, BoundAgent bound, String place) {
         this.session = session;
         this.bound = bound;
+        this.hooksOf = bound;
         var launch = new Launch(
                 host.store(),
                 new SessionName(place),
@@ -125,6 +128,24 @@ final class HeldProcess implements Watcher {
     @Override
     public void frame(Frame frame) {
         session.enter(() -> session.saw(this, frame));
+    }
+
+    /** Goes over to the code of another binding that does not differ from this one. */
+    void hooks(BoundAgent same) {
+        if (hooksOf != same) {
+            hooksOf = same;
+            attachment.hooks(same.agent().hooks());
+        }
+    }
+
+    @Override
+    public void event(HeldEvent event) {
+        session.enter(() -> session.told(this, event));
+    }
+
+    @Override
+    public Optional<UserDesk.Asker> asker() {
+        return session.asker();
     }
 
     @Override

@@ -241,6 +241,7 @@ final class HeldSession {
 
     private void closeLive() {
         leaving = true;
+        current().attachment().closing();
         if (!course.close()) {
             stop(current().busy ? StopMode.BUSY : StopMode.IDLE);
         }
@@ -556,6 +557,17 @@ final class HeldSession {
         if (mouth.heard(course.listener())) {
             FrameEvents.of(frame).ifPresent(this::say);
         }
+    }
+
+    void told(HeldProcess from, HeldEvent event) {
+        if (from == process) {
+            course.told(event);
+        }
+    }
+
+    /** Who decides about tools now; for any thread. */
+    Optional<UserDesk.Asker> asker() {
+        return course.asker().map(ask -> new UserDesk.Asker(ask, named(), options.permissionDeadline()));
     }
 
     boolean attentive() {

@@ -40,6 +40,7 @@ final class HostTools {
     private final Consumer<Report> reports;
     private final Set<String> names;
     private final Set<String> builtins;
+    private final UserDesk users;
     private final ArrayNode listing = StreamJson.NODES.arrayNode();
     private final ControlChannel.Recent<Boolean> requests = new ControlChannel.Recent<>(REQUESTS_REMEMBERED);
     private final ControlChannel.Recent<ToolAnswer> answers = new ControlChannel.Recent<>(ANSWERS_REMEMBERED);
@@ -51,10 +52,12 @@ final class HostTools {
             StreamJson codec,
             List<ToolSpec> tools,
             Set<String> builtins,
+            UserDesk users,
             Consumer<String> urgentWriter,
             Consumer<Report> reports) {
         this.codec = codec;
         this.builtins = builtins;
+        this.users = users;
         this.urgentWriter = urgentWriter;
         this.reports = reports;
         this.names = new LinkedHashSet<>();
@@ -82,6 +85,7 @@ final class HostTools {
     /** From now on calls are taken; before it, every call is refused (TL-01). */
     void open() {
         open = true;
+        users.open();
     }
 
     /** Calls whose answers are still awaited. */
@@ -98,6 +102,7 @@ final class HostTools {
         switch (request.subtype()) {
             case "mcp_message" -> message(request);
             case "can_use_tool" -> permission(request);
+            case "hook_callback" -> users.hook(request);
             default -> {
                 urgentWriter.accept(codec.controlError(
                         request.id(), "this host does not support '" + request.subtype() + "' requests"));
@@ -213,18 +218,17 @@ final class HostTools {
         }
     }
 
+    /** A tool that is bound may be used, unless somebody is there to be asked; any other may not. */
     private void permission(Frame.ControlRequest request) {
         String tool = StreamJson.text(request.request(), "tool_name");
-        ObjectNode verdict = StreamJson.NODES.objectNode();
-        if (listed().contains(tool)) {
-            JsonNode input = request.request().path("input");
-            verdict.put("behavior", "allow");
-            verdict.set("updatedInput", input.isObject() ? input : StreamJson.NODES.objectNode());
-        } else {
-            verdict.put("behavior", "deny").put("message", "The tool '" + tool + "' is not bound to this session.");
+        if (!listed().contains(tool)) {
+            String why = "The tool '" + tool + "' is not bound to this session.";
+            urgentWriter.accept(codec.controlSuccess(request.id(), HookShapes.refused(why, false)));
             reports.accept(new Report.Noticed("tool_denied", tool));
+        } else if (!users.permission(request)) {
+            ObjectNode allowed = HookShapes.allowed(request.request().path("input"));
+            urgentWriter.accept(codec.controlSuccess(request.id(), allowed));
         }
-        urgentWriter.accept(codec.controlSuccess(request.id(), verdict));
     }
 
     private void reply(Waiter waiter, ToolAnswer answer) {

@@ -25,6 +25,7 @@ final class TurnCourse {
     private final HeldOptions options;
     private final Mouth mouth;
     private @Nullable TurnRun run;
+    private volatile Optional<PermissionAsk> asker;
     private long turns;
 
     /** A turn was settled and the agent has not said that it rests. */
@@ -42,6 +43,7 @@ final class TurnCourse {
     TurnCourse(HeldSession session, HeldOptions options, Mouth mouth) {
         this.session = session;
         this.options = options;
+        this.asker = options.permissions();
         this.mouth = mouth;
     }
 
@@ -201,10 +203,12 @@ final class TurnCourse {
         strangeDue = OptionalLong.empty();
         long deadline = turn.request().deadline().orElse(options.turn()).toNanos();
         run = new TurnRun(turn, id, turns, session.now(), deadline, origin);
-        session.current().turns++;
+        HeldProcess on = session.current();
+        on.turns++;
+        on.hooks(turn.bound());
+        asker = turn.request().permissions().or(options::permissions);
         if (origin == null) {
-            session.current()
-                    .attachment()
+            on.attachment()
                     .tell(new Line(id, turn.request().texts(), turn.request().note(), false));
         }
     }
@@ -228,6 +232,21 @@ final class TurnCourse {
         say(new HeldEvent.ToolCalled(call.callId(), call.tool(), call.input()));
         TurnRun running = run != null && run.stopping() == TurnRun.Stopping.NO ? run : null;
         from.desk().call(call, running, session.named(), answered -> session.enter(() -> say(answered)));
+    }
+
+    /** Who decides about tools now; for any thread. */
+    Optional<PermissionAsk> asker() {
+        return asker;
+    }
+
+    /** Code of users was asked, or has answered. */
+    void told(HeldEvent event) {
+        if (run != null && event instanceof HeldEvent.PermissionAsked) {
+            run.asked(session.now());
+        } else if (run != null && event instanceof HeldEvent.PermissionAnswered) {
+            run.answered(session.now());
+        }
+        say(event);
     }
 
     void noticed(HeldProcess from, Report.Noticed notice) {
@@ -270,6 +289,7 @@ final class TurnCourse {
         of.desk().turnOver();
         ended.failReceipts("the turn ended first");
         run = null;
+        asker = options.permissions();
         settling = true;
         strangeDue = OptionalLong.of(session.now() + options.turn().toNanos());
     }
@@ -310,6 +330,7 @@ final class TurnCourse {
                 Optional.empty(),
                 request.listener(),
                 request.executor(),
+                request.permissions(),
                 request.deadline(),
                 TurnRequest.IfBusy.QUEUE,
                 request.onOtherBinding(),

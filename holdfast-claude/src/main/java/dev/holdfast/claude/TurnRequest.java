@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param cancel cancels the turn when it is switched
  * @param listener hears this turn's events, besides the listener of the options
  * @param executor runs calls of tools that are bound by a {@code ToolSpec} only
+ * @param permissions decides where the agent asks before it uses a bound tool; absent: as in the options
  * @param deadline how long the whole turn may take; absent: as in the options
  * @param ifBusy what happens when another turn of this session runs
  * @param onOtherBinding what happens when the live process has another binding
@@ -24,6 +25,7 @@ public record TurnRequest(
         Optional<TurnCancel> cancel,
         Optional<HeldListener> listener,
         Optional<ToolExecutor> executor,
+        Optional<PermissionAsk> permissions,
         Optional<Duration> deadline,
         IfBusy ifBusy,
         OnOtherBinding onOtherBinding,
@@ -74,46 +76,101 @@ public record TurnRequest(
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
                 IfBusy.REFUSE,
                 OnOtherBinding.REFUSE,
                 Integer.MAX_VALUE);
     }
 
     public TurnRequest note(String note) {
-        return new TurnRequest(texts, note, cancel, listener, executor, deadline, ifBusy, onOtherBinding, maxToolCalls);
+        return new TurnRequest(
+                texts, note, cancel, listener, executor, permissions, deadline, ifBusy, onOtherBinding, maxToolCalls);
     }
 
     public TurnRequest cancel(TurnCancel cancel) {
         return new TurnRequest(
-                texts, note, Optional.of(cancel), listener, executor, deadline, ifBusy, onOtherBinding, maxToolCalls);
+                texts,
+                note,
+                Optional.of(cancel),
+                listener,
+                executor,
+                permissions,
+                deadline,
+                ifBusy,
+                onOtherBinding,
+                maxToolCalls);
     }
 
     public TurnRequest listener(HeldListener listener) {
         return new TurnRequest(
-                texts, note, cancel, Optional.of(listener), executor, deadline, ifBusy, onOtherBinding, maxToolCalls);
+                texts,
+                note,
+                cancel,
+                Optional.of(listener),
+                executor,
+                permissions,
+                deadline,
+                ifBusy,
+                onOtherBinding,
+                maxToolCalls);
     }
 
     public TurnRequest executor(ToolExecutor executor) {
         return new TurnRequest(
-                texts, note, cancel, listener, Optional.of(executor), deadline, ifBusy, onOtherBinding, maxToolCalls);
+                texts,
+                note,
+                cancel,
+                listener,
+                Optional.of(executor),
+                permissions,
+                deadline,
+                ifBusy,
+                onOtherBinding,
+                maxToolCalls);
+    }
+
+    public TurnRequest permissions(PermissionAsk ask) {
+        return new TurnRequest(
+                texts,
+                note,
+                cancel,
+                listener,
+                executor,
+                Optional.of(ask),
+                deadline,
+                ifBusy,
+                onOtherBinding,
+                maxToolCalls);
     }
 
     public TurnRequest deadline(Duration deadline) {
         return new TurnRequest(
-                texts, note, cancel, listener, executor, Optional.of(deadline), ifBusy, onOtherBinding, maxToolCalls);
+                texts,
+                note,
+                cancel,
+                listener,
+                executor,
+                permissions,
+                Optional.of(deadline),
+                ifBusy,
+                onOtherBinding,
+                maxToolCalls);
     }
 
     public TurnRequest ifBusy(IfBusy ifBusy) {
         Objects.requireNonNull(ifBusy, "ifBusy");
-        return new TurnRequest(texts, note, cancel, listener, executor, deadline, ifBusy, onOtherBinding, maxToolCalls);
+        return new TurnRequest(
+                texts, note, cancel, listener, executor, permissions, deadline, ifBusy, onOtherBinding, maxToolCalls);
     }
 
     public TurnRequest onOtherBinding(OnOtherBinding onOtherBinding) {
         Objects.requireNonNull(onOtherBinding, "onOtherBinding");
-        return new TurnRequest(texts, note, cancel, listener, executor, deadline, ifBusy, onOtherBinding, maxToolCalls);
+        return new TurnRequest(
+                texts, note, cancel, listener, executor, permissions, deadline, ifBusy, onOtherBinding, maxToolCalls);
     }
 
     public TurnRequest maxToolCalls(int maxToolCalls) {
-        return new TurnRequest(texts, note, cancel, listener, executor, deadline, ifBusy, onOtherBinding, maxToolCalls);
+        return new TurnRequest(
+                texts, note, cancel, listener, executor, permissions, deadline, ifBusy, onOtherBinding, maxToolCalls);
     }
 }

@@ -29,7 +29,9 @@ final class TurnRun {
     private final DeliveryId id;
     private final long number;
     private final long begunAt;
-    private final OptionalLong due;
+    private OptionalLong due;
+    private int questions;
+    private long questionSince;
     private final List<Waiting> steers = new ArrayList<>();
     private final List<CompletableFuture<InterruptReceipt>> receipts = new ArrayList<>();
     private final Set<DeliveryId> landed = new LinkedHashSet<>();
@@ -219,12 +221,26 @@ final class TurnRun {
         return Alarm.passed(interruptDue, now);
     }
 
+    /** The agent waits for an answer of ours: the turn's clock stands still (TN-04). */
+    void asked(long now) {
+        if (questions++ == 0) {
+            questionSince = now;
+        }
+    }
+
+    void answered(long now) {
+        if (questions > 0 && --questions == 0) {
+            due = OptionalLong.of(due.orElseThrow() + now - questionSince);
+        }
+    }
+
     boolean overdue(long now) {
-        return stopping == Stopping.NO && Alarm.passed(due, now);
+        return stopping == Stopping.NO && questions == 0 && Alarm.passed(due, now);
     }
 
     OptionalLong dueNanos() {
-        OptionalLong next = stopping == Stopping.NO ? due : interruptDue;
+        OptionalLong running = questions == 0 ? due : OptionalLong.empty();
+        OptionalLong next = stopping == Stopping.NO ? running : interruptDue;
         for (Waiting each : steers) {
             if (!each.steer().answer().isDone()) {
                 next = Alarm.nearer(next, OptionalLong.of(each.due()));

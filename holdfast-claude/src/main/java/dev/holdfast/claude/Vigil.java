@@ -24,6 +24,8 @@ final class Vigil {
     private final Set<String> running = new HashSet<>();
     private Watch watch = Watch.NONE;
     private long since;
+    private boolean held;
+    private long heldSince;
 
     Vigil(Deadlines deadlines) {
         firstOutputNanos = deadlines.firstOutput().toNanos();
@@ -55,6 +57,19 @@ final class Vigil {
         life(now);
     }
 
+    /** The agent waits for an answer of ours: nothing can be expected of it. */
+    void hold(long now) {
+        held = true;
+        heldSince = now;
+    }
+
+    /** It has its answer; what it waited for does not count. */
+    void release(long now) {
+        held = false;
+        long from = since - heldSince > 0 ? since : heldSince;
+        since += now - from;
+    }
+
     /** The turn is over. */
     void quiet() {
         watch = Watch.NONE;
@@ -62,6 +77,9 @@ final class Vigil {
     }
 
     OptionalLong dueNanos() {
+        if (held) {
+            return OptionalLong.empty();
+        }
         return switch (watch) {
             case NONE -> OptionalLong.empty();
             case FIRST_OUTPUT -> OptionalLong.of(since + firstOutputNanos);

@@ -2,6 +2,7 @@ package dev.holdfast.claude;
 
 import dev.holdfast.Report;
 import dev.holdfast.ReportSink;
+import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -17,6 +18,12 @@ interface Watcher extends ReportSink {
 
     /** The agent's answer to an interrupt, before that is reported. */
     void receipt(JsonNode receipt);
+
+    /** What became of a question to the users' code. */
+    void event(HeldEvent event);
+
+    /** Who decides about tools now; asked under the attachment's lock. */
+    Optional<UserDesk.Asker> asker();
 
     /** One that takes reports only. */
     static Watcher of(ReportSink sink) {
@@ -36,6 +43,14 @@ interface Watcher extends ReportSink {
 
             @Override
             public void receipt(JsonNode receipt) {}
+
+            @Override
+            public void event(HeldEvent event) {}
+
+            @Override
+            public Optional<UserDesk.Asker> asker() {
+                return Optional.empty();
+            }
         };
     }
 }

@@ -15,6 +15,7 @@ final class AgentParts {
     final AgentOutput output;
     final AgentFrames frames;
     final HostChannel host;
+    final AgentHooks hooks;
     final AgentInbox inbox;
     final AgentLedger ledger;
     final AgentFaults faults;
@@ -36,6 +37,7 @@ final class AgentParts {
         this.output = new AgentOutput(machine);
         this.frames = new AgentFrames(machine, profile, flags);
         this.host = new HostChannel(machine, output, profile);
+        this.hooks = new AgentHooks(this);
         this.inbox = new AgentInbox(machine, profile, () -> state("running"), this::idle);
         this.ledger = new AgentLedger(profile);
         this.faults = new AgentFaults(this);

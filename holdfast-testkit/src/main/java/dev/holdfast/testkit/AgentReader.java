@@ -130,7 +130,7 @@ final class AgentReader {
             parts.faults.perform(step, new Turn(0));
         }
         switch (subtype) {
-            case "initialize" -> succeed(requestId, initialized());
+            case "initialize" -> initialize(requestId, request);
             case "interrupt" -> interrupt(requestId);
             case "mcp_status" -> succeed(requestId, Json.object().with("mcpServers", parts.servers()));
             case "set_model" -> {
@@ -158,6 +158,16 @@ final class AgentReader {
 
     private void succeed(String requestId, Json response) {
         parts.output.frame(parts.frames.controlSuccess(requestId, response));
+    }
+
+    private void initialize(String requestId, Json request) {
+        parts.hooks.register(request.at("hooks"));
+        Json pending = parts.host.pendingPermissions();
+        Json.Obj answer = parts.frames.controlSuccess(requestId, initialized());
+        if (!pending.list().isEmpty() && answer.at("response") instanceof Json.Obj envelope) {
+            envelope.with("pending_permission_requests", pending);
+        }
+        parts.output.frame(answer);
     }
 
     private Json initialized() {

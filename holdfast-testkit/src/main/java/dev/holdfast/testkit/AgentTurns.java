@@ -176,7 +176,13 @@ final class AgentTurns {
     }
 
     private void converse(Turn turn, String uuid, Json content) {
+        AgentHooks.Verdict asked = parts.hooks.ask(
+                "UserPromptSubmit", "", "", Json.object().with("prompt", String.join("\n", words(content))));
         init(turn);
+        if (asked.is("block") || asked.is("deny")) {
+            keptBack(turn, "UserPromptSubmit operation blocked by hook:\n" + asked.reason());
+            return;
+        }
         parts.memory().repair(true);
         if (contextFull) {
             contextFull = false;
@@ -194,6 +200,18 @@ final class AgentTurns {
             return;
         }
         loop(turn);
+    }
+
+    /** No acknowledgement, no memory of it, and a result that calls itself a success. */
+    private void keptBack(Turn turn, String why) {
+        parts.output.frame(parts.frames
+                .system("informational", parts.sessionId())
+                .with("content", why)
+                .with("level", "warning")
+                .with("prevent_continuation", true));
+        lastFailed = false;
+        results().plain(turn, why);
+        settle(turn, "completed");
     }
 
     private void attachFiles(Json content) {
@@ -238,6 +256,9 @@ final class AgentTurns {
                 lastFailed = true;
                 return;
             }
+            if (end == End.ANSWERED && goesOnAtStop(turn)) {
+                continue;
+            }
             if (end == End.ANSWERED) {
                 finish(turn, false);
                 return;
@@ -255,6 +276,18 @@ final class AgentTurns {
             }
             fold(turn);
         }
+    }
+
+    /** Whether a hook has more for the turn to do; it is not asked twice. */
+    private boolean goesOnAtStop(Turn turn) {
+        AgentHooks.Verdict stop =
+                parts.hooks.ask("Stop", "", "", Json.object().with("stop_hook_active", turn.heldBack));
+        if (!stop.is("block") || turn.heldBack) {
+            return false;
+        }
+        turn.heldBack = true;
+        parts.memory().user(parts.machine.uuid(), Json.array().add(AgentMemory.text(stop.reason())), true);
+        return true;
     }
 
     private boolean isOverBudget() {

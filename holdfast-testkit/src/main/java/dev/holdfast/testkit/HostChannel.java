@@ -32,14 +32,16 @@ final class HostChannel {
         private final String subtype;
         private final String server;
         private final long rpcId;
+        private final Json request;
         private Answer answer = new Answer.TooLate();
         private boolean answered;
 
-        Open(String requestId, String subtype, String server, long rpcId) {
+        Open(String requestId, String subtype, String server, long rpcId, Json request) {
             this.requestId = requestId;
             this.subtype = subtype;
             this.server = server;
             this.rpcId = rpcId;
+            this.request = request;
         }
     }
 
@@ -60,7 +62,11 @@ final class HostChannel {
     Open send(Json.Obj request) {
         Json message = request.at("message");
         Open sent = new Open(
-                machine.uuid(), request.text("subtype", ""), request.text("server_name", ""), message.number("id", -1));
+                machine.uuid(),
+                request.text("subtype", ""),
+                request.text("server_name", ""),
+                message.number("id", -1),
+                request);
         synchronized (this) {
             if (closed) {
                 sent.answered = true;
@@ -69,11 +75,31 @@ final class HostChannel {
             }
             open.put(sent.requestId, sent);
         }
-        output.frame(Json.object()
+        output.frame(frame(sent));
+        return sent;
+    }
+
+    private static Json frame(Open sent) {
+        return Json.object()
                 .with("type", "control_request")
                 .with("request_id", sent.requestId)
-                .with("request", request));
-        return sent;
+                .with("request", sent.request);
+    }
+
+    /** The permission questions that wait for the host, as they were sent. */
+    synchronized Json pendingPermissions() {
+        Json.Arr all = Json.array();
+        for (Open sent : open.values()) {
+            if (sent.subtype.equals("can_use_tool") && !sent.answered) {
+                all.add(frame(sent));
+            }
+        }
+        return all;
+    }
+
+    /** Tells the host that a request's answer is not wanted any more. */
+    void withdraw(Open sent) {
+        output.frame(Json.object().with("type", "control_cancel_request").with("request_id", sent.requestId));
     }
 
     synchronized Answer await(Open sent, long millis) {
@@ -135,16 +161,15 @@ final class HostChannel {
         List<Open> withdrawn = new ArrayList<>();
         synchronized (this) {
             for (Open sent : open.values()) {
-                boolean ofTurn = sent.subtype.equals("can_use_tool") || sent.rpcId > 1;
+                boolean ofTurn = sent.server.isEmpty() || sent.rpcId > 1;
                 if (!sent.answered && ofTurn) {
                     withdrawn.add(sent);
                 }
             }
         }
         for (Open sent : withdrawn) {
-            if (sent.subtype.equals("can_use_tool")) {
-                output.frame(
-                        Json.object().with("type", "control_cancel_request").with("request_id", sent.requestId));
+            if (sent.server.isEmpty()) {
+                withdraw(sent);
             } else {
                 Json cancelled = Json.object()
                         .with("jsonrpc", "2.0")

@@ -31,7 +31,7 @@ final class ToolRound {
     void run(Iterable<ModelCall.Call> calls) {
         for (ModelCall.Call call : calls) {
             turn.toolCalls++;
-            Outcome outcome = turn.isAborted() ? Outcome.failed(REJECTED) : decide(call);
+            Outcome outcome = turn.isAborted() ? Outcome.failed(REJECTED) : hooked(call);
             if (turn.isAborted()) {
                 outcome = Outcome.failed(REJECTED);
             }
@@ -63,9 +63,38 @@ final class ToolRound {
             return Outcome.failed("<tool_use_error>Error: No such tool available: " + call.tool() + "." + known
                     + "</tool_use_error>");
         }
-        if (parts.flags.allows(call.tool())) {
-            return execute(call, call.input());
+        AgentHooks.Verdict hook = parts.hooks.ask("PreToolUse", call.tool(), call.id(), input(call));
+        if (hook.is("deny") || hook.is("block")) {
+            return hook.unanswered() ? Outcome.failed(hook.reason()) : denied(call, hook.reason());
         }
+        ModelCall.Call made = hook.input().isNil()
+                ? call
+                : new ModelCall.Call(call.id(), call.tool(), hook.input(), call.entryUuid());
+        if (hook.is("allow") || (parts.flags.allows(call.tool()) && !hook.is("ask"))) {
+            return execute(made, made.input());
+        }
+        return permitted(made);
+    }
+
+    private static Json.Obj input(ModelCall.Call call) {
+        return Json.object().with("tool_name", call.tool()).with("tool_input", call.input());
+    }
+
+    /** What a call comes to, with what the hooks say about it. */
+    private Outcome hooked(ModelCall.Call call) {
+        Outcome outcome = decide(call);
+        if (outcome.error()) {
+            return outcome;
+        }
+        AgentHooks.Verdict after = parts.hooks.ask(
+                "PostToolUse", call.tool(), call.id(), input(call).with("tool_response", outcome.content()));
+        String said = after.is("block") ? after.reason() : after.context();
+        return said.isEmpty()
+                ? outcome
+                : new Outcome(new Json.Str(outcome.content().asText() + "\n" + said), false);
+    }
+
+    private Outcome permitted(ModelCall.Call call) {
         if (!parts.flags.asksTheHost()) {
             String why = "Claude requested permissions to use " + call.tool() + ", but you haven't granted it yet.";
             if (parts.has(AgentQuirk.DENIAL_FRAMES)) {

@@ -26,6 +26,7 @@ final class Turn {
     String apiError = "";
     long apiStatus;
     boolean replaced;
+    boolean heldBack;
     boolean duplicateResult;
     boolean noResult;
     boolean hangsAfter;
