@@ -96,6 +96,24 @@ class ClaudeAttachmentTest {
         agent.init("mcp__host__echo", "mcp__host__slow");
     }
 
+    @Test
+    @Tag("HS-12")
+    void tell_behindOtherSteps_countsWhatWasWrittenMeanwhile() {
+        var agent = ready();
+        String large = "x".repeat(10_000);
+        attachment.ask(
+                ControlChannel.request("mcp_status"),
+                answer -> { // a step: the line is written after it
+                    tell(1);
+                    attachment.ask(ControlChannel.request("other").put("text", large), other -> {});
+                });
+        String asked = StreamJson.text(agent.written.getLast(), "request_id");
+        agent.says("{'type':'control_response','response':{'subtype':'success','request_id':'" + asked
+                + "','response':{}}}");
+        assertThat(StreamJson.text(agent.written.getLast(), "type")).isEqualTo("user");
+        assertThat(agent.unreadBefore).isGreaterThanOrEqualTo(large.length());
+    }
+
     private <T extends Report> T only(Class<T> type) {
         assertThat(reports.of(type)).hasSize(1);
         return reports.of(type).getFirst();
