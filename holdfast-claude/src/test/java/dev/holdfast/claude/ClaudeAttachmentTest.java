@@ -108,6 +108,32 @@ class ClaudeAttachmentTest {
                 .toList();
     }
 
+    @Test
+    @Tag("HS-18")
+    @Tag("HS-12")
+    void guard_ofAnAttachmentThatIsNotHeld_deniesWhenItFails() {
+        attachment = attachment(ClaudeCode.agent()
+                .binary(Path.of("/bin/sh"))
+                .inference("http://127.0.0.1:1", "sk-fake")
+                .hook(HookEvent.PRE_TOOL_USE, call -> {
+                    throw new IllegalStateException("broken guard");
+                }));
+        var agent = ready();
+        tell(1);
+        works(agent);
+        agent.says("{'type':'control_request','request_id':'h1','request':{'subtype':'hook_callback',"
+                + "'callback_id':'hook-0','input':{'hook_event_name':'PreToolUse','tool_name':'mcp__host__echo'}}}");
+        assertThat(agent.urgent.getLast()).doesNotContain("h1");
+        background.work();
+        assertThat(agent.urgent.getLast()).contains("h1").contains("\"permissionDecision\":\"deny\"");
+        assertThat(reports.of(Report.Noticed.class))
+                .last()
+                .satisfies(noticed -> assertThat(noticed.what() + noticed.detail())
+                        .contains("hook_failed")
+                        .contains("broken guard")
+                        .contains("denied"));
+    }
+
     // ---- know and start
 
     @Test
