@@ -628,10 +628,22 @@ final class ClaudeAttachment implements Attachment {
                 connection.send(line, false);
                 return;
             }
-            long unread = connection.tell(line);
+            long before = connection.written();
+            var unused = connection.tell(line);
             told = id;
             toldUpTo = connection.written();
-            outbox.put(() -> running.sendToReader(line, unread));
+            long bytes = toldUpTo - before;
+            outbox.put(() -> running.sendToReader(line, unreadBut(bytes)));
+        }
+
+        /** What the agent may not have read by now, less a line that is about to be written. */
+        private long unreadBut(long bytes) {
+            lock.lock();
+            try {
+                return connection.unread() - bytes;
+            } finally {
+                lock.unlock();
+            }
         }
 
         /** An agent that acknowledges a line has read everything before it. */

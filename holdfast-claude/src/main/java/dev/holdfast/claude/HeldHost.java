@@ -23,8 +23,14 @@ record HeldHost(
         Sessions sessions) {
     /** What a session asks of the whole. */
     interface Sessions {
-        /** Forgets a session that holds nothing; a later use of its handle makes a new one. */
-        void retire(SessionHandle handle, HeldSession session);
+        /**
+         * Forgets a session that holds nothing but, perhaps, trouble; a later use of its handle makes a new one, which takes
+         * over the trouble.
+         */
+        void retire(SessionHandle handle, HeldSession session, Restarts trouble);
+
+        /** What an earlier session of this handle left behind. */
+        Restarts trouble(SessionHandle handle);
 
         /** A turn came to a session that is retired. */
         void again(HeldTurn turn, SessionHandle handle, HeldSession retired);

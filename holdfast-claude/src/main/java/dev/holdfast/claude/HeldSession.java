@@ -50,7 +50,10 @@ final class HeldSession {
     private final Alarm alarm;
     private final ArrayDeque<HeldTurn> waiting = new ArrayDeque<>();
     private final List<CompletableFuture<Void>> closers = new ArrayList<>();
-    private final Restarts restarts = new Restarts();
+    private Restarts restarts = new Restarts();
+    /** What an earlier session of the handle went through has been taken over. */
+    private boolean informed;
+
     private volatile @Nullable SessionHandle handle;
     private final StartCourse starts;
     private Phase phase = Phase.ABSENT;
@@ -132,6 +135,10 @@ final class HeldSession {
         if (closing) {
             turn.fail(closed());
             return;
+        }
+        if (!informed) {
+            informed = true;
+            restarts = host.sessions().trouble(named());
         }
         if (!restarts.parked().isEmpty()) {
             turn.fail(new HeldFailure.Parked(named(), restarts.parked()));
@@ -225,7 +232,9 @@ final class HeldSession {
             List.copyOf(waiting).forEach(turn -> turn.fail(closed()));
             waiting.clear();
             warm = null;
-            restarts.reset();
+            if (!forGood) {
+                forgetTrouble();
+            }
             switch (phase) {
                 case ABSENT, STOPPING -> {}
                 case PLACING -> {
@@ -248,7 +257,14 @@ final class HeldSession {
     }
 
     void unpark() {
-        enter(restarts::reset);
+        enter(this::forgetTrouble);
+    }
+
+    private void forgetTrouble() {
+        var unused = host.sessions().trouble(named());
+        if (!retired) { // else it belongs to the session that came after
+            restarts.reset();
+        }
     }
 
     // ---- spares
@@ -445,9 +461,9 @@ final class HeldSession {
         closers.forEach(closer -> closer.complete(null));
         closers.clear();
         if (waiting.isEmpty()) {
-            if (handle != null && !retired && (closing || restarts.untroubled())) {
+            if (handle != null && !retired) {
                 retired = true;
-                host.sessions().retire(handle, this);
+                host.sessions().retire(handle, this, restarts);
             }
             return;
         }

@@ -35,6 +35,7 @@ public final class HeldSessions implements AutoCloseable {
     private final Spares spares;
     private final Runnable atEnd;
     private final Map<String, HeldSession> sessions = new ConcurrentHashMap<>();
+    private final Troubles troubles = new Troubles();
     private volatile boolean closed;
 
     private HeldSessions(
@@ -157,7 +158,8 @@ public final class HeldSessions implements AutoCloseable {
         if (known != null) {
             return known;
         }
-        HeldSession made = spares.claim(handle, bound).orElseGet(() -> new HeldSession(host, Optional.of(handle)));
+        Optional<HeldSession> spare = troubles.has(handle) ? Optional.empty() : spares.claim(handle, bound);
+        HeldSession made = spare.orElseGet(() -> new HeldSession(host, Optional.of(handle)));
         known = sessions.putIfAbsent(handle.id(), made);
         if (known != null) {
             var unused = made.close(true);
@@ -185,6 +187,7 @@ public final class HeldSessions implements AutoCloseable {
     public CompletionStage<Void> close(SessionHandle handle) {
         HeldSession session = sessions.get(handle.id());
         if (session == null) {
+            var unused = troubles.take(handle);
             return CompletableFuture.completedStage(null);
         }
         return HeldTurn.handedOut(session.close(false), host.options().executor());
@@ -193,7 +196,9 @@ public final class HeldSessions implements AutoCloseable {
     /** Lets a parked session start again (HS-13). */
     public void unpark(SessionHandle handle) {
         HeldSession session = sessions.get(handle.id());
-        if (session != null) {
+        if (session == null) {
+            var unused = troubles.take(handle);
+        } else {
             session.unpark();
         }
     }
@@ -208,7 +213,7 @@ public final class HeldSessions implements AutoCloseable {
         return spares.ready();
     }
 
-    /** How many sessions are more than a file: those with a process, with turns that wait, or in trouble. */
+    /** How many sessions are more than a file: those with a process or with turns that wait. */
     int awake() {
         return sessions.size();
     }
@@ -234,8 +239,16 @@ public final class HeldSessions implements AutoCloseable {
 
     private final class Whole implements HeldHost.Sessions {
         @Override
-        public void retire(SessionHandle handle, HeldSession session) {
+        public void retire(SessionHandle handle, HeldSession session, Restarts trouble) {
+            if (!trouble.untroubled()) {
+                troubles.put(handle, trouble);
+            }
             sessions.remove(handle.id(), session);
+        }
+
+        @Override
+        public Restarts trouble(SessionHandle handle) {
+            return troubles.take(handle);
         }
 
         @Override

@@ -54,7 +54,7 @@ public sealed interface HookAnswer {
     }
 
     /**
-     * Ends the turn, for every event but UserPromptSubmit, SessionEnd and Notification. PreToolUse: the tool does not run; an
+     * Ends the turn, for every event but UserPromptSubmit and Notification. PreToolUse: the tool does not run; an
      * older agent (2.1.197) then lets the model go on.
      */
     record Halt(String reason) implements HookAnswer {

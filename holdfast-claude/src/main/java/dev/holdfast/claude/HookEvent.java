@@ -14,8 +14,6 @@ public enum HookEvent {
     USER_PROMPT_SUBMIT("UserPromptSubmit"),
     /** The agent's own session begins or is taken up. */
     SESSION_START("SessionStart"),
-    /** The agent's own session ends. */
-    SESSION_END("SessionEnd"),
     /** The agent is about to end its turn. */
     STOP("Stop"),
     /** A sub-agent begins; older agents never say so. */
@@ -60,12 +58,12 @@ public enum HookEvent {
                     USER_PROMPT_SUBMIT,
                     SESSION_START,
                     SUBAGENT_START -> true;
-            case SESSION_END, STOP, SUBAGENT_STOP, PRE_COMPACT, NOTIFICATION -> false;
+            case STOP, SUBAGENT_STOP, PRE_COMPACT, NOTIFICATION -> false;
         };
     }
 
     boolean canHalt() {
-        return this != USER_PROMPT_SUBMIT && this != SESSION_END && this != NOTIFICATION;
+        return this != USER_PROMPT_SUBMIT && this != NOTIFICATION;
     }
 
     boolean canBlock() {

@@ -96,6 +96,24 @@ class ClaudeAttachmentTest {
         agent.init("mcp__host__echo", "mcp__host__slow");
     }
 
+    @Test
+    @Tag("HS-12")
+    void tell_behindOtherSteps_countsWhatWasWrittenMeanwhile() {
+        var agent = ready();
+        String large = "x".repeat(10_000);
+        attachment.ask(
+                ControlChannel.request("mcp_status"),
+                answer -> { // a step: the line is written after it
+                    tell(1);
+                    attachment.ask(ControlChannel.request("other").put("text", large), other -> {});
+                });
+        String asked = StreamJson.text(agent.written.getLast(), "request_id");
+        agent.says("{'type':'control_response','response':{'subtype':'success','request_id':'" + asked
+                + "','response':{}}}");
+        assertThat(StreamJson.text(agent.written.getLast(), "type")).isEqualTo("user");
+        assertThat(agent.unreadBefore).isGreaterThanOrEqualTo(large.length());
+    }
+
     private <T extends Report> T only(Class<T> type) {
         assertThat(reports.of(type)).hasSize(1);
         return reports.of(type).getFirst();
@@ -106,6 +124,32 @@ class ClaudeAttachmentTest {
                 .filter(report -> !(report instanceof Report.Noticed))
                 .map(report -> report.getClass().getSimpleName())
                 .toList();
+    }
+
+    @Test
+    @Tag("HS-18")
+    @Tag("HS-12")
+    void guard_ofAnAttachmentThatIsNotHeld_deniesWhenItFails() {
+        attachment = attachment(ClaudeCode.agent()
+                .binary(Path.of("/bin/sh"))
+                .inference("http://127.0.0.1:1", "sk-fake")
+                .hook(HookEvent.PRE_TOOL_USE, call -> {
+                    throw new IllegalStateException("broken guard");
+                }));
+        var agent = ready();
+        tell(1);
+        works(agent);
+        agent.says("{'type':'control_request','request_id':'h1','request':{'subtype':'hook_callback',"
+                + "'callback_id':'hook-0','input':{'hook_event_name':'PreToolUse','tool_name':'mcp__host__echo'}}}");
+        assertThat(agent.urgent.getLast()).doesNotContain("h1");
+        background.work();
+        assertThat(agent.urgent.getLast()).contains("h1").contains("\"permissionDecision\":\"deny\"");
+        assertThat(reports.of(Report.Noticed.class))
+                .last()
+                .satisfies(noticed -> assertThat(noticed.what() + noticed.detail())
+                        .contains("hook_failed")
+                        .contains("broken guard")
+                        .contains("denied"));
     }
 
     // ---- know and start

@@ -53,6 +53,8 @@ final class FakeAgents implements AgentProcess.Source {
         final Listener listener;
         final List<JsonNode> written = new ArrayList<>();
         final List<String> urgent = new ArrayList<>();
+        /** How much the host took to be unread when it sent the last line of a turn. */
+        long unreadBefore = -1;
 
         @Nullable
         StopMode stopped;
@@ -73,6 +75,12 @@ final class FakeAgents implements AgentProcess.Source {
             if (first) {
                 urgent.add(line);
             }
+        }
+
+        @Override
+        public void sendToReader(String line, long unread) {
+            unreadBefore = unread;
+            send(line, false);
         }
 
         @Override

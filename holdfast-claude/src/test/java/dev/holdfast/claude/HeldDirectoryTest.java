@@ -76,9 +76,10 @@ class HeldDirectoryTest {
     void sessions_thatCannotReapWhatRan_keepNoLock() throws IOException {
         Path directory = home.resolve("d");
         HeldDirectory.open(directory).close();
-        Files.writeString(directory.resolve("run"), "a file where the run directory must be");
+        Path unreadable = directory.resolve("run").resolve("1-1-00000000-0000-0000-0000-000000000000.child");
+        Files.createDirectories(unreadable);
         assertThatThrownBy(() -> HeldSessions.open(HeldOptions.in(directory))).isInstanceOf(RuntimeException.class);
-        Files.delete(directory.resolve("run"));
+        Files.delete(unreadable);
         HeldSessions.open(HeldOptions.in(directory)).close();
     }
 

@@ -3,6 +3,7 @@ package dev.holdfast.claude;
 import static dev.holdfast.claude.HeldRig.now;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.holdfast.TurnMark;
 import dev.holdfast.claude.TurnRequest.IfBusy;
@@ -216,6 +217,52 @@ class HeldTroubleTest {
         assertThat(now(second.result()).text()).isEqualTo("y");
     }
 
+    // ---- trouble that lasts
+
+    private void crashes(String text, Duration delay) {
+        HeldTurn turn = rig.ask(A, text);
+        rig.advance(delay);
+        rig.ready(rig.agents.last());
+        rig.begins(rig.agents.last());
+        rig.agents.last().exits("exit code 139", "segfault");
+        rig.background.work();
+        fails(turn, HeldFailure.DiedInTurn.class);
+    }
+
+    @Test
+    @Tag("HS-13")
+    void trouble_ofASessionNobodyUses_isAllThatIsKeptOfIt() {
+        rig(options -> options);
+        for (int delay : new int[] {0, 1, 5, 15}) {
+            crashes("crash", Duration.ofSeconds(delay));
+            assertThat(rig.sessions.awake()).isZero();
+            assertThat(rig.background.pending()).isZero();
+        }
+        assertThat(rig.events(HeldEvent.RestartDelayed.class))
+                .extracting(event -> event.delay().toSeconds())
+                .containsExactly(1L, 5L, 15L);
+        fails(rig.ask(A, "once more"), HeldFailure.Parked.class);
+        fails(rig.ask(A, "and again"), HeldFailure.Parked.class);
+        assertThat(rig.sessions.awake()).isZero();
+        rig.sessions.unpark(A);
+        HeldTurn free = rig.ask(A, "free");
+        rig.ready(rig.agents.last());
+        rig.answers(rig.agents.last(), "fine");
+        assertThat(now(free.result()).text()).isEqualTo("fine");
+    }
+
+    @Test
+    @Tag("HS-13")
+    void trouble_ofASessionThatIsClosed_isForgotten() {
+        rig(options -> options);
+        crashes("crash", Duration.ZERO);
+        assertThat(rig.sessions.close(A).toCompletableFuture()).isCompleted();
+        crashes("crash", Duration.ZERO); // at once
+        assertThat(rig.events(HeldEvent.RestartDelayed.class))
+                .extracting(HeldEvent.RestartDelayed::delay)
+                .containsExactly(Duration.ofSeconds(1), Duration.ofSeconds(1));
+    }
+
     // ---- closing
 
     @Test
@@ -231,14 +278,24 @@ class HeldTroubleTest {
 
     @Test
     @Tag("HS-08")
-    void spare_closedBeforeItWasStarted_isNotStarted() {
+    void spare_closedBeforeItWasStarted_isNotStarted() throws InterruptedException {
         var agent = HeldRig.agent();
-        rig(options -> options.spares(agent, 1));
-        rig.ready(rig.agents.last());
-        rig.exits(rig.agents.last());
-        rig.background.atNextLook = rig.sessions::close; // while the spare is made again
-        rig.advance(Duration.ofMinutes(1));
-        assertThat(rig.agents.started).hasSize(1);
+        rig(options -> options.spares(agent, 2));
+        for (FakeAgents.Fake spare : List.copyOf(rig.agents.started)) {
+            rig.ready(spare);
+            rig.exits(spare);
+        }
+        var closing = new Thread(rig.sessions::close);
+        Runnable closes = () -> { // while the first of two new spares is being started
+            closing.start();
+            await().until(() -> closing.getState() == Thread.State.TIMED_WAITING);
+        };
+        rig.background.atNextLook = () -> rig.background.atNextLook = () -> rig.background.atNextLook = closes;
+        rig.background.advance(Duration.ofSeconds(5));
+        assertThat(rig.sessions.processes()).isEqualTo(1);
+        rig.background.work();
+        assertThat(closing.join(Duration.ofSeconds(30))).isTrue();
+        assertThat(rig.agents.started).hasSize(2);
     }
 
     @Test

@@ -325,6 +325,25 @@ abstract class HookConformance {
         assertThat(made("halted")).isFalse();
     }
 
+    @ParameterizedTest
+    @MethodSource("versions")
+    void everyEvent_canBeListenedTo(String version) throws Exception {
+        open(version);
+        var told = new CopyOnWriteArrayList<HookEvent>();
+        ClaudeCodeAgent listening = agent;
+        for (HookEvent event : HookEvent.values()) {
+            listening = listening.hook(HookRule.on(event).observing(), call -> {
+                told.add(call.event());
+                return HookAnswer.goOn();
+            });
+        }
+        assertThat(sessions.run(handle, listening, say(touch("made"))).text()).isEqualTo("done");
+        assertThat(told)
+                .contains(
+                        HookEvent.USER_PROMPT_SUBMIT, HookEvent.PRE_TOOL_USE, HookEvent.POST_TOOL_USE, HookEvent.STOP);
+        assertThat(seen(HeldEvent.HookFailed.class)).isEmpty();
+    }
+
     // ---- permissions
 
     private PermissionAsk answering(PermissionAnswer answer) {

@@ -1,6 +1,7 @@
 package dev.holdfast.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.io.ByteArrayOutputStream;
@@ -9,6 +10,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -20,6 +22,7 @@ class InputQueueTest {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch awake = new CountDownLatch(1);
         volatile boolean broken;
+        volatile @Nullable Error failure;
         volatile boolean closed;
 
         @Override
@@ -34,6 +37,10 @@ class InputQueueTest {
                 awake.await();
             } catch (InterruptedException e) {
                 throw new IOException(e);
+            }
+            Error unexpected = failure;
+            if (unexpected != null) {
+                throw unexpected;
             }
             if (broken) {
                 throw new IOException("Broken pipe");
@@ -160,6 +167,20 @@ class InputQueueTest {
         pipe.awake.countDown();
         assertThat(queue.offerNow(bytes("one")).toCompletableFuture()).isCompleted();
         assertThat(pipe.text()).isEqualTo("one\n");
+    }
+
+    @Test
+    @Tag("HS-11")
+    void offerNow_thatBreaksUnexpectedly_failsTheChildAndEverythingAfterIt() throws Exception {
+        pipe.failure = new OutOfMemoryError("heap");
+        pipe.awake.countDown();
+        assertThatThrownBy(() -> queue.offerNow(bytes("one"))).isSameAs(pipe.failure);
+        assertThat(queue.offer(bytes("two"), false).toCompletableFuture())
+                .failsWithin(java.time.Duration.ZERO)
+                .withThrowableThat()
+                .withCauseInstanceOf(ChildGone.class);
+        startWriting();
+        await().until(() -> pipe.closed);
     }
 
     @Test
