@@ -56,8 +56,6 @@ final class HeldSession implements HeldPool.Holder {
     private Phase phase = Phase.ABSENT;
     private @Nullable HeldProcess process;
     private final TurnCourse course;
-    /** A spare: the binding to be kept ready, until the session is claimed. */
-    private @Nullable BoundAgent warm;
     /** The process has not been used since it was started for nobody in particular. */
     private boolean unproven;
 
@@ -89,7 +87,13 @@ final class HeldSession implements HeldPool.Holder {
     // ---- the one way in
 
     void enter(Runnable step) {
-        steps.run(() -> {
+        enterLater(step);
+        steps.deliver();
+    }
+
+    /** Puts a step down for whoever delivers next. */
+    private void enterLater(Runnable step) {
+        steps.put(() -> {
             try {
                 step.run();
                 advance();
@@ -223,7 +227,6 @@ final class HeldSession implements HeldPool.Holder {
             closers.add(closed);
             List.copyOf(waiting).forEach(turn -> turn.fail(closed()));
             waiting.clear();
-            warm = null;
             restarts.reset();
             switch (phase) {
                 case ABSENT, STOPPING -> {}
@@ -255,25 +258,28 @@ final class HeldSession implements HeldPool.Holder {
     void warm(BoundAgent bound) {
         enter(() -> {
             if (phase == Phase.ABSENT && handle == null && host.pool().tryRequest(this)) {
-                warm = bound;
                 phase = Phase.PLACING;
                 begin(bound);
             } else if (handle == null) {
-                host.sessions().spareLost(this);
+                host.sessions().spareLost(this, Spares.Lost.NO_PLACE);
             }
         });
     }
 
-    /** Gives the spare to a handle that was never used. */
+    /** Gives the spare to a handle that was never used. Quick, and calls nobody; {@link #settle} is to follow. */
     void claim(SessionHandle claimed) {
         mouth.handle(claimed);
         handle = claimed;
-        enter(() -> {
-            warm = null;
+        enterLater(() -> {
             lastTurn = now();
             resting = false;
             unproven = process != null;
         });
+    }
+
+    /** Works off what was put down. */
+    void settle() {
+        steps.deliver();
     }
 
     /** A spare that died since it was started must cost the turn nothing but a start. */
@@ -373,10 +379,7 @@ final class HeldSession implements HeldPool.Holder {
             }
             case STARTING, STOPPING -> {}
         }
-        boolean attention = mouth.heard(course.listener()) || course.awaitsRest();
-        if (attention != attentive) {
-            attentive = attention;
-        }
+        attend();
         boolean rests = isResting();
         if (rests && !resting) {
             resting = true;
@@ -499,6 +502,14 @@ final class HeldSession implements HeldPool.Holder {
         }
     }
 
+    /** Looks who listens; before a line is written, since its answer may be there before the step is over. */
+    void attend() {
+        boolean attention = mouth.heard(course.listener()) || course.awaitsRest();
+        if (attention != attentive) {
+            attentive = attention;
+        }
+    }
+
     boolean attentive() {
         return attentive;
     }
@@ -574,6 +585,7 @@ final class HeldSession implements HeldPool.Holder {
         proofDue = OptionalLong.empty();
         phase = Phase.ABSENT;
         lastTurn = now();
+        host.pool().release(this); // before anything is said: nothing of that may cost the place
         if (course.run() != null) {
             if (course.cut(ended)) {
                 crashed(ended);
@@ -583,9 +595,8 @@ final class HeldSession implements HeldPool.Holder {
         }
         say(new HeldEvent.Ended(ended.why()));
         starts.save(handle);
-        host.pool().release(this);
         if (handle == null) {
-            host.sessions().spareLost(this);
+            host.sessions().spareLost(this, starting ? Spares.Lost.START_FAILED : Spares.Lost.LIVED);
         }
     }
 

@@ -146,13 +146,18 @@ public final class HeldSessions implements AutoCloseable {
         if (known != null) {
             return known;
         }
-        HeldSession made = spares.claim(handle, bound).orElseGet(() -> new HeldSession(host, Optional.of(handle)));
-        known = sessions.putIfAbsent(handle.id(), made);
-        if (known != null) {
-            var unused = made.close(true);
-            return known;
+        Optional<HeldSession> spare = spares.take(handle, bound);
+        HeldSession made = spare.orElseGet(() -> new HeldSession(host, Optional.of(handle)));
+        known = sessions.computeIfAbsent(handle.id(), unused -> {
+            spare.ifPresent(each -> each.claim(handle));
+            return made;
+        });
+        if (known == made) {
+            made.settle();
+        } else if (spare.isPresent()) {
+            var unused = made.close(true); // never named, so that it writes nothing down for the handle
         }
-        return made;
+        return known;
     }
 
     /** Control over the session's live process. */
@@ -235,8 +240,8 @@ public final class HeldSessions implements AutoCloseable {
         }
 
         @Override
-        public void spareLost(HeldSession spare) {
-            spares.lost(spare);
+        public void spareLost(HeldSession spare, Spares.Lost how) {
+            spares.lost(spare, how);
         }
     }
 }

@@ -139,13 +139,13 @@ public final class HeldTurn {
 
     /** The one end of every turn (TN-05); only the first call counts. */
     void complete(HeldResult result) {
-        forget();
         done.complete(result);
+        forget(); // after it, so that a switch that is given in between is not kept for ever: listen() looks again
     }
 
     void fail(HeldFailure failure) {
-        forget();
         done.completeExceptionally(failure);
+        forget();
     }
 
     /** A stage for users: their code runs on the executor, never on a thread that reads an agent (HS-12). */

@@ -202,6 +202,7 @@ final class TurnCourse {
         long deadline = turn.request().deadline().orElse(options.turn()).toNanos();
         run = new TurnRun(turn, id, turns, session.now(), deadline, origin);
         session.current().turns++;
+        session.attend();
         if (origin == null) {
             session.current()
                     .attachment()
@@ -299,6 +300,7 @@ final class TurnCourse {
             } else {
                 begin(own, told, steer);
             }
+            own.listen();
         }
     }
 
@@ -307,7 +309,7 @@ final class TurnCourse {
         var own = new TurnRequest(
                 steer.texts(),
                 steer.note(),
-                Optional.empty(),
+                request.cancel(),
                 request.listener(),
                 request.executor(),
                 request.deadline(),

@@ -53,6 +53,7 @@ final class FakeAgents implements AgentProcess.Source {
         final Listener listener;
         final List<JsonNode> written = new ArrayList<>();
         final List<String> urgent = new ArrayList<>();
+        Runnable whenWritten = () -> {};
 
         @Nullable
         StopMode stopped;
@@ -73,6 +74,7 @@ final class FakeAgents implements AgentProcess.Source {
             if (first) {
                 urgent.add(line);
             }
+            whenWritten.run();
         }
 
         @Override

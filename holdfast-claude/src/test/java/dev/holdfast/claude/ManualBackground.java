@@ -22,8 +22,14 @@ final class ManualBackground implements Background {
         tasks.add(task);
     }
 
+    /** Called once, in the middle of whatever sets the next alarm. */
+    Runnable whileSetting = () -> {};
+
     @Override
     public void after(Duration delay, Runnable task) {
+        Runnable once = whileSetting;
+        whileSetting = () -> {};
+        once.run();
         alarms.add(new Alarm(elapsed() + delay.toNanos(), order++, task));
     }
 
