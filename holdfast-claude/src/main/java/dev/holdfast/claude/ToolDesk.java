@@ -78,17 +78,21 @@ final class ToolDesk {
         }
 
         void timeOut() {
+            Consumer<ToolAnswer> first;
             synchronized (this) {
-                if (answered == null) {
-                    return;
-                }
-                cancelled.set(true);
-                if (thread != null) {
-                    thread.interrupt();
+                first = answered;
+                answered = null;
+                if (first != null) {
+                    cancelled.set(true);
+                    if (thread != null) {
+                        thread.interrupt();
+                    }
                 }
             }
-            answer(ToolAnswer.error("the tool did not answer within " + TIME
-                    + "; it was interrupted, and what it has done until then may have happened"));
+            if (first != null) {
+                first.accept(ToolAnswer.error(
+                        "the tool did not answer within " + TIME + "; what it has done until then may have happened"));
+            }
         }
 
         private void answer(ToolAnswer answer) {

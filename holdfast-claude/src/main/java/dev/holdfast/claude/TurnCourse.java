@@ -100,6 +100,9 @@ final class TurnCourse {
     void sound(long now) {
         if (run != null) {
             run.answerLateSteers(now);
+            if (run.interruptWaits() && session.live()) {
+                interruptOrWait(run);
+            }
             if (run.overdue(now)) {
                 breached("turn");
             } else if (run.interruptOverdue(now)) {
@@ -214,6 +217,9 @@ final class TurnCourse {
         if (run != null && run.land(line)) {
             say(new HeldEvent.Landed(line));
             tellSteer(run);
+            if (run.interruptWaits() && session.live()) {
+                interruptOrWait(run);
+            }
         }
     }
 
@@ -344,13 +350,23 @@ final class TurnCourse {
 
     /** Interrupts the turn; what comes then, or does not, ends it. False when that was asked before. */
     boolean end(TurnRun running, TurnRun.Stopping why) {
-        long patience = patience(session.current());
-        boolean first = running.stop(why, OptionalLong.of(session.now() + 2 * patience));
+        boolean first = running.stop(why);
         if (first && session.live()) {
-            interrupting = true;
-            session.current().attachment().interrupt(running.number());
+            interruptOrWait(running);
         }
         return first;
+    }
+
+    /** No interrupt is written while a message that was said into the turn may still be acknowledged (TN-14). */
+    private void interruptOrWait(TurnRun running) {
+        OptionalLong acknowledged = running.acknowledgementDue(session.now());
+        if (acknowledged.isPresent()) {
+            running.interruptLater(acknowledged);
+            return;
+        }
+        running.interruptNow(OptionalLong.of(session.now() + 2 * patience(session.current())));
+        interrupting = true;
+        session.current().attachment().interrupt(running.number());
     }
 
     /** A deadline passed in or between turns. */

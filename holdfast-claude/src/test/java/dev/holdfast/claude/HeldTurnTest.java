@@ -634,11 +634,55 @@ class HeldTurnTest {
         rig.begins(agent);
         var steer = turn.steer("never mind");
         turn.cancel();
+        rig.advance(Duration.ofSeconds(5));
         rig.grants(agent, "interrupt", "{}");
         interrupted();
         assertThat(now(turn.result()).ending()).isEqualTo(Ending.CANCELLED);
         assertThat(agent.stopped).isEqualTo(StopMode.BUSY);
         assertThatThrownBy(() -> now(steer.result())).isInstanceOf(HeldFailure.Cancelled.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("TN-14")
+    void cancel_withASteerNotYetAcknowledged_interruptsBehindItsAcknowledgement(boolean acknowledged) {
+        live();
+        HeldTurn turn = rig.ask(A, "long");
+        rig.begins(agent);
+        var steer = turn.steer("one more thing");
+        String uuid = agent.lastUuid();
+        rig.advance(Duration.ofSeconds(1));
+        turn.cancel();
+        rig.advance(Duration.ofSeconds(4).minusMillis(1));
+        assertThat(rig.asked(agent, "interrupt")).isEmpty();
+        if (acknowledged) {
+            agent.replays(uuid);
+        } else {
+            rig.advance(Duration.ofMillis(1));
+        }
+        assertThat(rig.asked(agent, "interrupt")).isPresent();
+        rig.grants(agent, "interrupt", "{}");
+        interrupted();
+        assertThat(now(turn.result()).ending()).isEqualTo(Ending.CANCELLED);
+        assertThat(now(steer.answer())).isEqualTo(acknowledged ? SteerAnswer.LANDED : SteerAnswer.QUEUED);
+        assertThat(agent.stopped).isEqualTo(acknowledged ? null : StopMode.BUSY);
+    }
+
+    @Test
+    @Tag("TN-14")
+    void cancel_thatWaitsForAnAcknowledgement_isOverWithItsTurn() {
+        live();
+        HeldTurn turn = rig.ask(A, "quick");
+        rig.begins(agent);
+        turn.steer("one more thing");
+        turn.cancel();
+        rig.ends(agent, "done already");
+        assertThat(now(turn.result()).ending()).isEqualTo(Ending.ANSWERED);
+        assertThat(agent.stopped).isEqualTo(StopMode.BUSY);
+        rig.exits(agent);
+        rig.advance(Duration.ofMinutes(1));
+        assertThat(rig.asked(agent, "interrupt")).isEmpty();
+        assertThat(rig.sessions.processes()).isZero();
     }
 
     // ---- tools
