@@ -179,7 +179,7 @@ final class HeldSession implements HeldPool.Holder {
 
     void cancel(HeldTurn turn) {
         enter(() -> {
-            if (turn.isDone()) {
+            if (turn.isOver()) {
                 return;
             }
             TurnRun running = course.run();

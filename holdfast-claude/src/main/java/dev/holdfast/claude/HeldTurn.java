@@ -29,6 +29,9 @@ public final class HeldTurn {
     private final CompletableFuture<HeldResult> done = new CompletableFuture<>();
     private final Runnable onCancel;
 
+    /** It has ended; only its completion may still be on its way, behind the events. */
+    private volatile boolean over;
+
     HeldTurn(HeldSession session, BoundAgent bound, TurnRequest request, Executor executor) {
         this.session = session;
         this.bound = bound;
@@ -112,6 +115,15 @@ public final class HeldTurn {
 
     TurnRequest request() {
         return request;
+    }
+
+    /** Its end is certain: a cancel that comes now is late (TN-05). */
+    void over() {
+        over = true;
+    }
+
+    boolean isOver() {
+        return over || done.isDone();
     }
 
     /** Ends the other future as this turn ends. */

@@ -142,6 +142,7 @@ final class TurnCourse {
         if (cut == null) {
             return false;
         }
+        cut.turn().over();
         cut.failReceipts("the agent is gone");
         boolean crashed = cut.stopping() == TurnRun.Stopping.NO;
         settleWithout(
@@ -275,6 +276,7 @@ final class TurnCourse {
     /** The turn no longer runs; the agent is given a moment to say that it rests. */
     private void over(HeldProcess of, TurnRun ended) {
         of.desk().turnOver();
+        ended.turn().over();
         ended.failReceipts("the turn ended first");
         run = null;
         settling = true;
