@@ -67,7 +67,9 @@ final class BoundAgent {
         compare(found, "binary", then.binary(), agent.binary());
         compare(found, "model", then.model(), agent.model());
         compare(found, "effort", then.effort(), agent.effort());
-        compare(found, "system prompt", then.systemPrompt(), agent.systemPrompt());
+        if (!then.systemPrompt().equals(agent.systemPrompt())) {
+            found.add("system prompt: another text"); // its words belong neither in a log nor in a message
+        }
         compare(found, "working directory", then.workingDirectory(), agent.workingDirectory());
         compare(found, "config directory", then.configDirectory(), agent.configDirectory());
         if (!then.inference().equals(agent.inference())) {

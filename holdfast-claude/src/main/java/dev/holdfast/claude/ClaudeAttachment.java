@@ -612,7 +612,7 @@ final class ClaudeAttachment implements Attachment {
         private long toldUpTo;
 
         private UserDesk desk(Consumer<String> urgentWriter) {
-            var threads = new UserAnswers.Threads(background, threadName("asked"), this::heard);
+            var threads = new UserAnswers.Threads(background, "holdfast-claude-asked-" + launch.session(), this::heard);
             var hearing = new UserDesk.Hearing(
                     watcher::asker,
                     event -> outbox.put(() -> watcher.event(event)),

@@ -108,6 +108,12 @@ public sealed interface HeldEvent {
     /** Something a person should be able to see: a skipped line, an unknown type, a step of the stop ladder. */
     record Noticed(String what, String detail) implements HeldEvent {}
 
+    /**
+     * So many events were dropped here, because the listener was slow and too many waited for it. Results are never
+     * dropped.
+     */
+    record Gap(long events) implements HeldEvent {}
+
     /** A frame of the agent without a type of its own here. */
     record Other(String type, RawJson raw) implements HeldEvent {}
 }

@@ -35,7 +35,7 @@ record HeldHost(
         /** A turn came to a session that is retired. */
         void again(HeldTurn turn, SessionHandle handle, HeldSession retired);
 
-        /** A spare's process is gone. */
-        void spareLost(HeldSession spare);
+        /** A spare's process is gone, or never came to be. */
+        void spareLost(HeldSession spare, Spares.Lost how);
     }
 }

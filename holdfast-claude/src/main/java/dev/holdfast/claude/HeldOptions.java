@@ -139,10 +139,13 @@ public final class HeldOptions {
         return with(draft -> draft.spares = List.copyOf(more));
     }
 
-    /** Where tools, listeners and completions run; a new virtual thread each unless changed. It must accept every task. */
+    /**
+     * Where tools, listeners and completions run; a new virtual thread each unless changed. What it refuses runs on a thread
+     * of ours; what it accepts it must run.
+     */
     public HeldOptions executor(Executor executor) {
         Objects.requireNonNull(executor, "executor");
-        return with(draft -> draft.executor = executor);
+        return with(draft -> draft.executor = new SureExecutor(executor));
     }
 
     /** Hears the events of every session. */

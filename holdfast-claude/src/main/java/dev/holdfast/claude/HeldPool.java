@@ -142,12 +142,17 @@ final class HeldPool {
         toAsk.forEach(Holder::pleaseLeave);
     }
 
+    /** What a holder was when it was looked at: it may change at any time, and what is sorted must not. */
+    private record Seen(Holder holder, boolean spare, long lastTurn) {}
+
     private List<Holder> leastRecent() {
         return held.stream()
                 .filter(holder -> !asked.contains(holder) && holder.resting())
+                .map(holder -> new Seen(holder, holder.spare(), holder.lastTurn()))
                 .sorted((a, b) -> a.spare() == b.spare()
                         ? Long.signum(a.lastTurn() - b.lastTurn())
                         : Boolean.compare(b.spare(), a.spare()))
+                .map(Seen::holder)
                 .toList();
     }
 }

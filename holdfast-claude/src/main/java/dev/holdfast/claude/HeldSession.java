@@ -60,8 +60,6 @@ final class HeldSession {
     private @Nullable Place place;
     private @Nullable HeldProcess process;
     private final TurnCourse course;
-    /** A spare: the binding to be kept ready, until the session is claimed. */
-    private @Nullable BoundAgent warm;
     /** The process has not been used since it was started for nobody in particular. */
     private boolean unproven;
 
@@ -93,7 +91,13 @@ final class HeldSession {
     // ---- the one way in
 
     void enter(Runnable step) {
-        steps.run(() -> {
+        enterLater(step);
+        steps.deliver();
+    }
+
+    /** Puts a step down for whoever delivers next. */
+    private void enterLater(Runnable step) {
+        steps.put(() -> {
             try {
                 step.run();
                 advance();
@@ -183,7 +187,7 @@ final class HeldSession {
 
     void cancel(HeldTurn turn) {
         enter(() -> {
-            if (turn.isDone()) {
+            if (turn.isOver()) {
                 return;
             }
             TurnRun running = course.run();
@@ -231,7 +235,6 @@ final class HeldSession {
             closers.add(closed);
             List.copyOf(waiting).forEach(turn -> turn.fail(closed()));
             waiting.clear();
-            warm = null;
             if (!forGood) {
                 forgetTrouble();
             }
@@ -273,25 +276,28 @@ final class HeldSession {
     void warm(BoundAgent bound) {
         enter(() -> {
             if (phase == Phase.ABSENT && handle == null && !closing && reserved()) {
-                warm = bound;
                 phase = Phase.PLACING;
                 begin(bound);
             } else if (handle == null) {
-                host.sessions().spareLost(this);
+                host.sessions().spareLost(this, Spares.Lost.NO_PLACE);
             }
         });
     }
 
-    /** Gives the spare to a handle that was never used. */
+    /** Gives the spare to a handle that was never used. Quick, and calls nobody; {@link #settle} is to follow. */
     void claim(SessionHandle claimed) {
         mouth.handle(claimed);
         handle = claimed;
-        enter(() -> {
-            warm = null;
+        enterLater(() -> {
             lastTurn = now();
             resting = false;
             unproven = process != null;
         });
+    }
+
+    /** Works off what was put down. */
+    void settle() {
+        steps.deliver();
     }
 
     /** A spare that died since it was started must cost the turn nothing but a start. */
@@ -439,10 +445,7 @@ final class HeldSession {
             }
             case STARTING, STOPPING -> {}
         }
-        boolean attention = mouth.heard(course.listener()) || course.awaitsRest();
-        if (attention != attentive) {
-            attentive = attention;
-        }
+        attend();
         boolean rests = isResting();
         if (rests && !resting) {
             resting = true;
@@ -544,7 +547,7 @@ final class HeldSession {
         free();
         failAll(new HeldFailure.StartFailed(why, ""));
         if (handle == null) {
-            host.sessions().spareLost(this);
+            host.sessions().spareLost(this, Spares.Lost.START_FAILED);
         }
     }
 
@@ -584,6 +587,14 @@ final class HeldSession {
     /** Who decides about tools now; for any thread. */
     Optional<UserDesk.Asker> asker() {
         return course.asker().map(ask -> new UserDesk.Asker(ask, named(), options.permissionDeadline()));
+    }
+
+    /** Looks who listens; before a line is written, since its answer may be there before the step is over. */
+    void attend() {
+        boolean attention = mouth.heard(course.listener()) || course.awaitsRest();
+        if (attention != attentive) {
+            attentive = attention;
+        }
     }
 
     boolean attentive() {
@@ -661,6 +672,7 @@ final class HeldSession {
         proofDue = OptionalLong.empty();
         phase = Phase.ABSENT;
         lastTurn = now();
+        free(); // before anything is said: nothing of that may cost the place
         if (course.run() != null) {
             if (course.cut(ended)) {
                 crashed(ended);
@@ -670,9 +682,8 @@ final class HeldSession {
         }
         say(new HeldEvent.Ended(ended.why()));
         starts.save(handle);
-        free();
         if (handle == null) {
-            host.sessions().spareLost(this);
+            host.sessions().spareLost(this, starting ? Spares.Lost.START_FAILED : Spares.Lost.LIVED);
         }
     }
 

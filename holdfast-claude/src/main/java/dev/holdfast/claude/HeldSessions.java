@@ -158,17 +158,21 @@ public final class HeldSessions implements AutoCloseable {
         if (known != null) {
             return known;
         }
-        Optional<HeldSession> spare = troubles.has(handle) ? Optional.empty() : spares.claim(handle, bound);
+        Optional<HeldSession> spare = troubles.has(handle) ? Optional.empty() : spares.take(handle, bound);
         HeldSession made = spare.orElseGet(() -> new HeldSession(host, Optional.of(handle)));
-        known = sessions.putIfAbsent(handle.id(), made);
-        if (known != null) {
-            var unused = made.close(true);
-            return known;
+        known = sessions.computeIfAbsent(handle.id(), unused -> {
+            spare.ifPresent(each -> each.claim(handle));
+            return made;
+        });
+        if (known == made) {
+            made.settle();
+        } else if (spare.isPresent()) {
+            var unused = made.close(true); // never named, so that it writes nothing down for the handle
         }
         if (closed) { // while it was being made: close() may have missed it
-            var unused = made.close(true);
+            var unused = known.close(true);
         }
-        return made;
+        return known;
     }
 
     /** Control over the session's live process. */
@@ -262,8 +266,8 @@ public final class HeldSessions implements AutoCloseable {
         }
 
         @Override
-        public void spareLost(HeldSession spare) {
-            spares.lost(spare);
+        public void spareLost(HeldSession spare, Spares.Lost how) {
+            spares.lost(spare, how);
         }
     }
 }

@@ -29,6 +29,9 @@ public final class HeldTurn {
     private final CompletableFuture<HeldResult> done = new CompletableFuture<>();
     private final Runnable onCancel;
 
+    /** It has ended; only its completion may still be on its way, behind the events. */
+    private volatile boolean over;
+
     HeldTurn(HeldSession session, BoundAgent bound, TurnRequest request, Executor executor) {
         this.session = session;
         this.bound = bound;
@@ -114,6 +117,15 @@ public final class HeldTurn {
         return request;
     }
 
+    /** Its end is certain: a cancel that comes now is late (TN-05). */
+    void over() {
+        over = true;
+    }
+
+    boolean isOver() {
+        return over || done.isDone();
+    }
+
     /** Ends the other future as this turn ends. */
     void endsAlso(CompletableFuture<HeldResult> other) {
         var unused = done.whenComplete((result, failure) -> {
@@ -139,13 +151,13 @@ public final class HeldTurn {
 
     /** The one end of every turn (TN-05); only the first call counts. */
     void complete(HeldResult result) {
-        forget();
         done.complete(result);
+        forget(); // after it, so that a switch that is given in between is not kept for ever: listen() looks again
     }
 
     void fail(HeldFailure failure) {
-        forget();
         done.completeExceptionally(failure);
+        forget();
     }
 
     /** A stage for users: their code runs on the executor, never on a thread that reads an agent (HS-12). */

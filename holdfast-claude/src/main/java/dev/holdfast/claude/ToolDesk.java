@@ -8,6 +8,7 @@ import dev.holdfast.ToolCall;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Map;
@@ -16,28 +17,101 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs the calls of host tools of one process: only while a turn of ours runs, at most as many as it allows, each on the
- * executor of the options. Belongs to its session.
+ * executor of the options. Every call is answered once, whatever its tool does, and in time (TL-06). Belongs to its
+ * session.
  */
 final class ToolDesk {
+    private static final Logger LOG = LoggerFactory.getLogger(ToolDesk.class);
+
+    /** How long a call may take, from when the agent asked. */
+    static final Duration TIME = Duration.ofMinutes(5);
+
     private final BoundAgent bound;
     private final ClaudeAttachment attachment;
     private final Executor executor;
+    private final Background background;
     private final Map<String, AtomicBoolean> open = new HashMap<>();
 
-    ToolDesk(BoundAgent bound, ClaudeAttachment attachment, Executor executor) {
+    ToolDesk(BoundAgent bound, ClaudeAttachment attachment, Executor executor, Background background) {
         this.bound = bound;
         this.attachment = attachment;
         this.executor = executor;
+        this.background = background;
+    }
+
+    /** One call on its way to its one answer. Thread-safe. */
+    private static final class Running {
+        private final AtomicBoolean cancelled;
+        private @Nullable Consumer<ToolAnswer> answered;
+        private @Nullable Thread thread;
+
+        Running(AtomicBoolean cancelled, Consumer<ToolAnswer> answered) {
+            this.cancelled = cancelled;
+            this.answered = answered;
+        }
+
+        /** This thread runs the tool from now on; false when the call was answered before. */
+        synchronized boolean begin() {
+            if (answered == null) {
+                return false;
+            }
+            thread = Thread.currentThread();
+            return true;
+        }
+
+        /** The tool has returned. An interrupt that was meant for it stays with it. */
+        void end(ToolAnswer answer) {
+            boolean late;
+            synchronized (this) {
+                thread = null;
+                late = answered == null;
+            }
+            if (late) {
+                var unused = Thread.interrupted();
+            }
+            answer(answer);
+        }
+
+        void timeOut() {
+            Consumer<ToolAnswer> first;
+            synchronized (this) {
+                first = answered;
+                answered = null;
+                if (first != null) {
+                    cancelled.set(true);
+                    if (thread != null) {
+                        thread.interrupt();
+                    }
+                }
+            }
+            if (first != null) {
+                first.accept(ToolAnswer.error(
+                        "the tool did not answer within " + TIME + "; what it has done until then may have happened"));
+            }
+        }
+
+        private void answer(ToolAnswer answer) {
+            Consumer<ToolAnswer> first;
+            synchronized (this) {
+                first = answered;
+                answered = null;
+            }
+            if (first != null) {
+                first.accept(answer);
+            }
+        }
     }
 
     /**
      * Answers a call, or begins to.
      *
      * @param run the running turn; null when there is none, and then nothing is run
-     * @param told called on the executor when a tool has answered
+     * @param told called on the executor when a tool has answered, or on another thread when it did not in time
      */
     void call(
             Report.CallRequested call,
@@ -65,28 +139,44 @@ final class ToolDesk {
                 call.input(),
                 cancelled::get);
         Optional<ToolExecutor> ofTurn = run.request().executor();
+        String id = call.callId();
+        String tool = call.tool();
+        var running = new Running(cancelled, answer -> {
+            attachment.answer(id, answer);
+            told.accept(new HeldEvent.ToolAnswered(id, tool, answer.error()));
+        });
+        background.after(TIME, running::timeOut);
         executor.execute(() -> {
-            ToolAnswer answer = run(call.tool(), toolCall, ofTurn);
-            attachment.answer(call.callId(), answer);
-            told.accept(new HeldEvent.ToolAnswered(call.callId(), call.tool(), answer.error()));
+            if (running.begin()) {
+                running.end(run(tool, toolCall, ofTurn));
+            }
         });
     }
 
     private ToolAnswer run(String name, ToolCall call, Optional<ToolExecutor> ofTurn) {
         try {
             Optional<Tool> tool = bound.tool(name);
-            if (tool.isPresent()) {
-                return tool.get().call(call);
-            }
-            return ofTurn.isPresent()
-                    ? ofTurn.get().call(name, call)
-                    : ToolAnswer.error("nobody runs tool '" + name + "' in this turn");
+            // a host without null checks may return null all the same
+            @Nullable
+            ToolAnswer answer = tool.isPresent()
+                    ? tool.get().call(call)
+                    : ofTurn.isPresent()
+                            ? ofTurn.get().call(name, call)
+                            : ToolAnswer.error("nobody runs tool '" + name + "' in this turn");
+            return answer == null ? ToolAnswer.error("tool '" + name + "' returned null, not an answer") : answer;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return ToolAnswer.error("the call was interrupted");
-        } catch (Exception | LinkageError | AssertionError | StackOverflowError e) {
-            return ToolAnswer.error(String.valueOf(e.getMessage() == null ? e : e.getMessage()));
+        } catch (Exception e) {
+            return failed(e);
+        } catch (Throwable e) {
+            LOG.error("tool '{}' threw an Error", name, e);
+            return failed(e);
         }
+    }
+
+    private static ToolAnswer failed(Throwable e) {
+        return ToolAnswer.error(String.valueOf(e.getMessage() == null ? e : e.getMessage()));
     }
 
     private static String key(String message, String callId) {

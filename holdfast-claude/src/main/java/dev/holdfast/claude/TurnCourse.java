@@ -102,6 +102,9 @@ final class TurnCourse {
     void sound(long now) {
         if (run != null) {
             run.answerLateSteers(now);
+            if (run.interruptWaits() && session.live()) {
+                interruptOrWait(run);
+            }
             if (run.overdue(now)) {
                 breached("turn");
             } else if (run.interruptOverdue(now)) {
@@ -141,6 +144,7 @@ final class TurnCourse {
         if (cut == null) {
             return false;
         }
+        cut.turn().over();
         cut.failReceipts("the agent is gone");
         boolean crashed = cut.stopping() == TurnRun.Stopping.NO;
         settleWithout(
@@ -207,6 +211,7 @@ final class TurnCourse {
         on.turns++;
         on.hooks(turn.bound());
         asker = turn.request().permissions().or(options::permissions);
+        session.attend();
         if (origin == null) {
             on.attachment()
                     .tell(new Line(id, turn.request().texts(), turn.request().note(), false));
@@ -217,6 +222,9 @@ final class TurnCourse {
         if (run != null && run.land(line)) {
             say(new HeldEvent.Landed(line));
             tellSteer(run);
+            if (run.interruptWaits() && session.live()) {
+                interruptOrWait(run);
+            }
         }
     }
 
@@ -287,6 +295,7 @@ final class TurnCourse {
     /** The turn no longer runs; the agent is given a moment to say that it rests. */
     private void over(HeldProcess of, TurnRun ended) {
         of.desk().turnOver();
+        ended.turn().over();
         ended.failReceipts("the turn ended first");
         run = null;
         asker = options.permissions();
@@ -319,6 +328,7 @@ final class TurnCourse {
             } else {
                 begin(own, told, steer);
             }
+            own.listen();
         }
     }
 
@@ -327,7 +337,7 @@ final class TurnCourse {
         var own = new TurnRequest(
                 steer.texts(),
                 steer.note(),
-                Optional.empty(),
+                request.cancel(),
                 request.listener(),
                 request.executor(),
                 request.permissions(),
@@ -363,13 +373,23 @@ final class TurnCourse {
 
     /** Interrupts the turn; what comes then, or does not, ends it. False when that was asked before. */
     boolean end(TurnRun running, TurnRun.Stopping why) {
-        long patience = patience(session.current());
-        boolean first = running.stop(why, OptionalLong.of(session.now() + 2 * patience));
+        boolean first = running.stop(why);
         if (first && session.live()) {
-            interrupting = true;
-            session.current().attachment().interrupt(running.number());
+            interruptOrWait(running);
         }
         return first;
+    }
+
+    /** No interrupt is written while a message that was said into the turn may still be acknowledged (TN-14). */
+    private void interruptOrWait(TurnRun running) {
+        OptionalLong acknowledged = running.acknowledgementDue(session.now());
+        if (acknowledged.isPresent()) {
+            running.interruptLater(acknowledged);
+            return;
+        }
+        running.interruptNow(OptionalLong.of(session.now() + 2 * patience(session.current())));
+        interrupting = true;
+        session.current().attachment().interrupt(running.number());
     }
 
     /** A deadline passed in or between turns. */

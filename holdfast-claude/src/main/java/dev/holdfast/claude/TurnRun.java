@@ -40,6 +40,7 @@ final class TurnRun {
     private int calls;
     private Stopping stopping = Stopping.NO;
     private String breach = "";
+    private OptionalLong interruptAt = OptionalLong.empty();
     private OptionalLong interruptDue = OptionalLong.empty();
 
     /** @param origin the steering message this turn is for; null for an ordinary turn */
@@ -138,6 +139,16 @@ final class TurnRun {
         return null;
     }
 
+    /** Until when a message that was said into this turn may still be acknowledged; empty when none is open. */
+    OptionalLong acknowledgementDue(long now) {
+        for (Waiting each : steers) {
+            if (each.steer().told() != null && !each.steer().landed() && now - each.due() < 0) {
+                return OptionalLong.of(each.due());
+            }
+        }
+        return OptionalLong.empty();
+    }
+
     void answerLateSteers(long now) {
         for (Waiting each : steers) {
             if (now - each.due() >= 0) {
@@ -184,15 +195,29 @@ final class TurnRun {
     }
 
     /** Begins to end the turn; false when that has begun already. */
-    boolean stop(Stopping why, OptionalLong interruptDue) {
+    boolean stop(Stopping why) {
         boolean first = stopping == Stopping.NO;
         if (first) {
             stopping = why;
-            this.interruptDue = interruptDue;
         } else if (why == Stopping.CLOSED) {
             stopping = why;
         }
         return first;
+    }
+
+    /** The interrupt waits until then for a message to be acknowledged (TN-14). */
+    void interruptLater(OptionalLong until) {
+        interruptAt = until;
+    }
+
+    /** The interrupt is written now; what it is to bring about is awaited until then. */
+    void interruptNow(OptionalLong due) {
+        interruptAt = OptionalLong.empty();
+        interruptDue = due;
+    }
+
+    boolean interruptWaits() {
+        return interruptAt.isPresent();
     }
 
     String breach() {
@@ -240,7 +265,7 @@ final class TurnRun {
 
     OptionalLong dueNanos() {
         OptionalLong running = questions == 0 ? due : OptionalLong.empty();
-        OptionalLong next = stopping == Stopping.NO ? running : interruptDue;
+        OptionalLong next = stopping == Stopping.NO ? running : Alarm.nearer(interruptAt, interruptDue);
         for (Waiting each : steers) {
             if (!each.steer().answer().isDone()) {
                 next = Alarm.nearer(next, OptionalLong.of(each.due()));

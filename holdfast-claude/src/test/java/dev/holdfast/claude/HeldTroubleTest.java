@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -172,26 +171,6 @@ class HeldTroubleTest {
         kept.forEach(Runnable::run);
         rig.background.work();
         assertThat(rig.agents.started).isEmpty();
-    }
-
-    @Test
-    @Tag("HS-05")
-    void retelling_thatTheExecutorRefuses_tellsNothing() {
-        var refusing = new boolean[1];
-        rig(options -> options.retelling(handle -> Optional.of("once")).executor(task -> {
-            if (refusing[0]) {
-                refusing[0] = false;
-                throw new RejectedExecutionException("full");
-            }
-            task.run();
-        }));
-        answeredBefore();
-        HeldTurn turn = rig.sessions.start(A, HeldRig.agent(), TurnRequest.of("hi"));
-        refusing[0] = true;
-        rig.background.work();
-        rig.ready(rig.agents.last());
-        rig.answers(rig.agents.last(), "x");
-        assertThat(now(turn.result()).text()).isEqualTo("x");
     }
 
     // ---- limits

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
@@ -579,6 +580,28 @@ class HeldTurnTest {
     }
 
     @Test
+    @Tag("TN-05")
+    @Tag("TN-09")
+    void steer_thatGetsATurnOfItsOwn_isCancelledByTheSameSwitch() {
+        live();
+        var cancel = new TurnCancel();
+        HeldTurn turn = rig.ask(A, TurnRequest.of("long").cancel(cancel));
+        rig.begins(agent);
+        var steer = turn.steer("later");
+        String uuid = agent.lastUuid();
+        rig.ends(agent, "done");
+        assertThat(now(turn.result()).text()).isEqualTo("done");
+        agent.state("running");
+        agent.replays(uuid);
+        assertThat(cancel.listeners()).isEqualTo(1);
+        cancel.cancel();
+        rig.grants(agent, "interrupt", "{}");
+        interrupted();
+        assertThat(now(steer.result()).ending()).isEqualTo(Ending.CANCELLED);
+        assertThat(cancel.listeners()).isZero();
+    }
+
+    @Test
     @Tag("TN-09")
     void steer_withoutATurn_isRefused() {
         live();
@@ -611,11 +634,55 @@ class HeldTurnTest {
         rig.begins(agent);
         var steer = turn.steer("never mind");
         turn.cancel();
+        rig.advance(Duration.ofSeconds(5));
         rig.grants(agent, "interrupt", "{}");
         interrupted();
         assertThat(now(turn.result()).ending()).isEqualTo(Ending.CANCELLED);
         assertThat(agent.stopped).isEqualTo(StopMode.BUSY);
         assertThatThrownBy(() -> now(steer.result())).isInstanceOf(HeldFailure.Cancelled.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Tag("TN-14")
+    void cancel_withASteerNotYetAcknowledged_interruptsBehindItsAcknowledgement(boolean acknowledged) {
+        live();
+        HeldTurn turn = rig.ask(A, "long");
+        rig.begins(agent);
+        var steer = turn.steer("one more thing");
+        String uuid = agent.lastUuid();
+        rig.advance(Duration.ofSeconds(1));
+        turn.cancel();
+        rig.advance(Duration.ofSeconds(4).minusMillis(1));
+        assertThat(rig.asked(agent, "interrupt")).isEmpty();
+        if (acknowledged) {
+            agent.replays(uuid);
+        } else {
+            rig.advance(Duration.ofMillis(1));
+        }
+        assertThat(rig.asked(agent, "interrupt")).isPresent();
+        rig.grants(agent, "interrupt", "{}");
+        interrupted();
+        assertThat(now(turn.result()).ending()).isEqualTo(Ending.CANCELLED);
+        assertThat(now(steer.answer())).isEqualTo(acknowledged ? SteerAnswer.LANDED : SteerAnswer.QUEUED);
+        assertThat(agent.stopped).isEqualTo(acknowledged ? null : StopMode.BUSY);
+    }
+
+    @Test
+    @Tag("TN-14")
+    void cancel_thatWaitsForAnAcknowledgement_isOverWithItsTurn() {
+        live();
+        HeldTurn turn = rig.ask(A, "quick");
+        rig.begins(agent);
+        turn.steer("one more thing");
+        turn.cancel();
+        rig.ends(agent, "done already");
+        assertThat(now(turn.result()).ending()).isEqualTo(Ending.ANSWERED);
+        assertThat(agent.stopped).isEqualTo(StopMode.BUSY);
+        rig.exits(agent);
+        rig.advance(Duration.ofMinutes(1));
+        assertThat(rig.asked(agent, "interrupt")).isEmpty();
+        assertThat(rig.sessions.processes()).isZero();
     }
 
     // ---- tools
@@ -930,6 +997,22 @@ class HeldTurnTest {
             later.removeFirst().run();
         }
         assertThat(seen).contains("event", "tool").endsWith("result");
+    }
+
+    @Test
+    void events_whileTheLineIsWritten_reachTheTurnsOwnListener() {
+        live(
+                // without the rig's own listener
+                options -> HeldOptions.in(home.resolve("held"))
+                        .environment(Map.of("HOME", home.toString()))
+                        .executor(Runnable::run),
+                HeldRig.agent());
+        var heard = new ArrayList<HeldEvent>();
+        agent.whenWritten = () -> agent.says("{'type':'rate_limit_event','rate_limit_info':{'status':'allowed'}}");
+        rig.ask(A, TurnRequest.of("hi").listener((handle, event) -> heard.add(event)));
+        agent.whenWritten = () -> {};
+        rig.answers(agent, "fine");
+        assertThat(heard).hasAtLeastOneElementOfType(HeldEvent.RateLimit.class);
     }
 
     @Test

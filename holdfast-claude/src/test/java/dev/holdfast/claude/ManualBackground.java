@@ -33,8 +33,14 @@ final class ManualBackground implements Background {
         tasks.add(task);
     }
 
+    /** Called once, in the middle of whatever sets the next alarm. */
+    Runnable whileSetting = () -> {};
+
     @Override
     public Later after(Duration delay, Runnable task) {
+        Runnable once = whileSetting;
+        whileSetting = () -> {};
+        once.run();
         var alarm = new Alarm(elapsed() + delay.toNanos(), order++, task);
         alarms.add(alarm);
         return () -> alarms.remove(alarm);
