@@ -12,7 +12,8 @@ import java.util.stream.Stream;
 /**
  * Runs one benchmark: {@code dev/bench NAME [--quick]}. Every benchmark compares variants side by side in one run, so
  * that its ratios hold on a busy machine as well; it works in a directory of its own beside its figures, which it deletes,
- * meets no login and no network, and ends within a minute. The figures are kept in {@code target/bench/NAME.json}.
+ * meets no login, and ends within a minute or two. No network is met but by {@code held}, which installs the SDK it measures
+ * beside, once. The figures are kept in {@code target/bench/NAME.json}.
  */
 public final class Bench {
     static final List<String> NAMES = List.of("turn", "journal", "inbox", "held");
@@ -46,7 +47,7 @@ public final class Bench {
             switch (name) {
                 case "turn" -> new TurnBench(directory, quick).run(result);
                 case "journal" -> new JournalBench(directory, quick).run(result);
-                case "held" -> new HeldBench(directory, quick).run(result);
+                case "held" -> new HeldBench(directory, figures, quick).run(result);
                 case "inbox" -> new InboxBench(directory, quick).run(result);
                 default -> throw new IllegalArgumentException("no benchmark is called '" + name + "'; one of " + NAMES);
             }

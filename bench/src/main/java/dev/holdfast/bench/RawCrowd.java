@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.UUID;
 
 /** The least there can be: each thread writes a line into its agent's pipe and reads until result and idle. */
-final class RawCrowd extends Crowd {
+final class RawCrowd extends ThreadCrowd {
     private record Pipe(Process agent, Writer in, BufferedReader out) {}
 
     private final List<Pipe> pipes = new ArrayList<>();
@@ -17,9 +17,11 @@ final class RawCrowd extends Crowd {
     RawCrowd(Path program, int size) throws IOException {
         super("raw pipe", size);
         for (int i = 0; i < size; i++) {
-            Process agent = new ProcessBuilder(program.toString())
-                    .redirectError(ProcessBuilder.Redirect.DISCARD)
-                    .start();
+            var builder = new ProcessBuilder(program.toString(), "--replay-user-messages")
+                    .redirectError(ProcessBuilder.Redirect.DISCARD);
+            builder.environment().clear();
+            builder.environment().put("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1");
+            Process agent = builder.start();
             pipes.add(new Pipe(agent, agent.outputWriter(), agent.inputReader()));
         }
     }

@@ -1,6 +1,8 @@
 /*
  * The least agent there can be: answers every user line with the frames of a turn, in one write, and every control request
- * with success. What a benchmark measures beside it is the host's part.
+ * with success. A line with "flood N" is answered with N lines more, as an agent at work writes them. What a benchmark
+ * measures beside it is the host's part. It acknowledges lines with --replay-user-messages, and says when it works and
+ * rests where CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS is set.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -48,7 +50,42 @@ static const char *USAGE =
         "{\"input_tokens\":10,\"cache_creation_input_tokens\":0,\"cache_read_input_tokens\":0,\"output_tokens\":5,"
         "\"service_tier\":\"standard\",\"cache_creation\":{\"ephemeral_1h_input_tokens\":0,\"ephemeral_5m_input_tokens\":0}}";
 
-int main(void) {
+/* Lines as an agent at work writes them: eight pieces of an answer, then a finished block and what a tool gave. */
+static void flood(long count) {
+    char *at = out;
+    for (long i = 0; i < count; i++) {
+        switch (i % 10) {
+            case 8:
+                at += sprintf(at, "{\"type\":\"assistant\",\"message\":{\"id\":\"m\",\"type\":\"message\",\"role\":"
+                                  "\"assistant\",\"model\":\"stub\",\"content\":[{\"type\":\"tool_use\",\"id\":\"t%ld\",\"name\":"
+                                  "\"Read\",\"input\":{\"file_path\":\"/tmp/a file\",\"limit\":200}}],\"stop_reason\":null,"
+                                  "\"stop_sequence\":null,\"usage\":%s},\"parent_tool_use_id\":null,\"session_id\":\"s\","
+                                  "\"uuid\":\"00000000-0000-4000-8000-000000000003\"}\n", i, USAGE);
+                break;
+            case 9:
+                at += sprintf(at, "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\","
+                                  "\"tool_use_id\":\"t%ld\",\"content\":\"the words of a file\\nwith two lines\"}]},"
+                                  "\"parent_tool_use_id\":null,\"session_id\":\"s\",\"uuid\":\"u%ld\"}\n", i - 1, i);
+                break;
+            default:
+                at += sprintf(at, "{\"type\":\"stream_event\",\"event\":{\"type\":\"content_block_delta\",\"index\":0,"
+                                  "\"delta\":{\"type\":\"text_delta\",\"text\":\"some words of an answer \"}},\"session_id\":\"s\","
+                                  "\"parent_tool_use_id\":null,\"uuid\":\"00000000-0000-4000-8000-000000000004\"}\n");
+        }
+        if (at - out > (1 << 15)) {
+            say((size_t) (at - out));
+            at = out;
+        }
+    }
+    say((size_t) (at - out));
+}
+
+int main(int argc, char **argv) {
+    int replays = 0;
+    int states = getenv("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS") != NULL;
+    for (int i = 1; i < argc; i++) {
+        replays |= strcmp(argv[i], "--replay-user-messages") == 0;
+    }
     char *line = NULL;
     size_t capacity = 0;
     char id[256];
@@ -62,10 +99,20 @@ int main(void) {
         } else if (strstr(line, "\"type\":\"user\"") != NULL) {
             int probe = strstr(line, "\"shouldQuery\":false") != NULL;
             value(line, "\"uuid\":\"", id, sizeof id);
-            at += sprintf(at, STATE, "running");
+            if (states) {
+                at += sprintf(at, STATE, "running");
+            }
             at += sprintf(at, "%s", INIT);
-            at += sprintf(at, "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":[]},\"session_id\":\"s\","
-                              "\"parent_tool_use_id\":null,\"uuid\":\"%s\",\"isReplay\":true}\n", id);
+            if (replays) {
+                at += sprintf(at, "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":[]},\"session_id\":\"s\","
+                                  "\"parent_tool_use_id\":null,\"uuid\":\"%s\",\"isReplay\":true}\n", id);
+            }
+            char *asked = strstr(line, "\"flood ");
+            if (asked != NULL) {
+                say((size_t) (at - out));
+                flood(atol(asked + strlen("\"flood ")));
+                at = out;
+            }
             if (!probe) {
                 turns++;
                 at += sprintf(at, "{\"type\":\"assistant\",\"message\":{\"id\":\"m%ld\",\"type\":\"message\","
@@ -79,7 +126,9 @@ int main(void) {
                               "\"outputTokens\":%ld,\"cacheReadInputTokens\":0,\"cacheCreationInputTokens\":0,\"costUSD\":%.4f}},"
                               "\"permission_denials\":[],\"terminal_reason\":\"completed\",\"uuid\":\"r%ld\"}\n",
                           probe ? 0 : 1, turns * 0.001, USAGE, turns * 10, turns * 5, turns * 0.001, turns);
-            at += sprintf(at, STATE, "idle");
+            if (states) {
+                at += sprintf(at, STATE, "idle");
+            }
         }
         say((size_t) (at - out));
     }

@@ -30,12 +30,14 @@ class BenchTest {
     }
 
     @Test
-    void held_quick_measuresBothBesideEachOther() throws Exception {
+    void held_quick_measuresTurnsLinesAndMemory() throws Exception {
         var found = Bench.run("held", true, figures, NOWHERE);
         assertThat(found.rows())
-                .hasSizeGreaterThanOrEqualTo(0)
+                .satisfiesAnyOf( // without a C compiler there is no agent to measure with
+                        rows -> assertThat(rows).isEmpty(),
+                        rows -> assertThat(rows).hasSize(7))
                 .allSatisfy((variant, row) ->
-                        assertThat(found.number(variant, "per_s")).as(variant).isPositive());
+                        assertThat(found.number(variant, "count")).as(variant).isPositive());
         assertThat(figures.resolve("held.json")).isNotEmptyFile();
     }
 

@@ -26,15 +26,48 @@ final class Outbox {
         }
     }
 
-    /** Puts a step in and delivers. */
+    /** Runs a step, or puts it in where another is being run; then delivers. */
     void run(Runnable step) {
-        put(step);
-        deliver();
+        Runnable first = step;
+        lock.lock();
+        try {
+            if (delivering || !waiting.isEmpty()) {
+                waiting.add(step);
+                if (delivering) {
+                    return;
+                }
+                first = waiting.remove();
+            }
+            delivering = true;
+        } finally {
+            lock.unlock();
+        }
+        runAll(first);
     }
 
     /** Delivers what waits, unless another thread does; called with no lock held. */
     void deliver() {
-        for (Runnable next = take(true); next != null; next = take(false)) {
+        Runnable first = first();
+        if (first != null) {
+            runAll(first);
+        }
+    }
+
+    private @Nullable Runnable first() {
+        lock.lock();
+        try {
+            if (delivering || waiting.isEmpty()) {
+                return null;
+            }
+            delivering = true;
+            return waiting.remove();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void runAll(Runnable first) {
+        for (Runnable next = first; next != null; next = next()) {
             try {
                 next.run();
             } catch (RuntimeException | Error e) {
@@ -43,12 +76,9 @@ final class Outbox {
         }
     }
 
-    private @Nullable Runnable take(boolean first) {
+    private @Nullable Runnable next() {
         lock.lock();
         try {
-            if (first && delivering) {
-                return null;
-            }
             Runnable next = waiting.poll();
             delivering = next != null;
             return next;

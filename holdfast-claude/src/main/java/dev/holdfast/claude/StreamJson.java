@@ -2,12 +2,15 @@ package dev.holdfast.claude;
 
 import dev.holdfast.DeliveryId;
 import dev.holdfast.Line;
+import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.json.JsonFactory;
+import tools.jackson.core.util.JsonRecyclerPools;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
@@ -42,8 +45,10 @@ final class StreamJson {
                 .maxNameLength(Math.min(lineLimit, 1 << 20))
                 .maxNumberLength(1_000)
                 .build();
-        mapper = JsonMapper.builder(
-                        JsonFactory.builder().streamReadConstraints(constraints).build())
+        mapper = JsonMapper.builder(JsonFactory.builder()
+                        .streamReadConstraints(constraints)
+                        .recyclerPool(JsonRecyclerPools.threadLocalPool())
+                        .build())
                 .build();
     }
 
@@ -222,31 +227,46 @@ final class StreamJson {
 
     /** The line for a message: the senders' words, one block each, then the host's block. */
     String userLine(Line line) {
-        return write(userObject(line.id(), line.texts(), line.hostNote()));
+        return userLine(line.id(), line.texts(), line.hostNote(), true);
     }
 
     /** A line that starts no turn: it makes the agent show its tool list, and its text stands before the next message. */
     String probeLine(DeliveryId id, List<String> texts, String note) {
-        ObjectNode probe = userObject(id, texts, note);
-        probe.put("shouldQuery", false);
-        return write(probe);
+        return userLine(id, texts, note, false);
     }
 
-    private static ObjectNode userObject(DeliveryId id, List<String> texts, String note) {
-        ObjectNode user = NODES.objectNode();
-        user.put("type", "user");
-        user.put("uuid", id.toString());
-        user.putNull("parent_tool_use_id");
-        user.put("session_id", "");
-        ObjectNode message = user.putObject("message");
-        message.put("role", "user");
-        ArrayNode content = message.putArray("content");
-        texts.forEach(text -> addText(content, text));
-        addText(content, note);
-        if (couldBeParsed(note)) {
-            addText(content, END_NOTE);
+    /** Written field by field: it is on the way of every turn. */
+    private String userLine(DeliveryId id, List<String> texts, String note, boolean query) {
+        var line = new StringWriter();
+        try (JsonGenerator out = mapper.createGenerator(line)) {
+            out.writeStartObject();
+            out.writeStringProperty("type", "user");
+            out.writeStringProperty("uuid", id.toString());
+            out.writeNullProperty("parent_tool_use_id");
+            out.writeStringProperty("session_id", "");
+            out.writeObjectPropertyStart("message");
+            out.writeStringProperty("role", "user");
+            out.writeArrayPropertyStart("content");
+            texts.forEach(text -> writeText(out, text));
+            writeText(out, note);
+            if (couldBeParsed(note)) {
+                writeText(out, END_NOTE);
+            }
+            out.writeEndArray();
+            out.writeEndObject();
+            if (!query) {
+                out.writeBooleanProperty("shouldQuery", false);
+            }
+            out.writeEndObject();
         }
-        return user;
+        return line.toString();
+    }
+
+    private static void writeText(JsonGenerator out, String text) {
+        out.writeStartObject();
+        out.writeStringProperty("type", "text");
+        out.writeStringProperty("text", text);
+        out.writeEndObject();
     }
 
     /** The agent looks into the last block: for a command at its beginning, for names of files behind an @ anywhere. */

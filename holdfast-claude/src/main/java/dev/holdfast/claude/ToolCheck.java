@@ -98,12 +98,22 @@ final class ToolCheck {
 
     static Difference difference(Frame.Init init, Set<String> bound) {
         var missing = new ArrayList<String>();
-        bound.stream().filter(tool -> !init.tools().contains(tool)).forEach(missing::add);
+        for (String tool : bound) {
+            if (!init.tools().contains(tool)) {
+                missing.add(tool);
+            }
+        }
         var surplus = new ArrayList<String>();
-        init.tools().stream().filter(tool -> !bound.contains(tool)).forEach(surplus::add);
-        init.servers().stream()
-                .filter(server -> !server.equals(HostTools.SERVER))
-                .forEach(server -> surplus.add("server " + server));
+        for (String tool : init.tools()) {
+            if (!bound.contains(tool)) {
+                surplus.add(tool);
+            }
+        }
+        for (String server : init.servers()) {
+            if (!server.equals(HostTools.SERVER)) {
+                surplus.add("server " + server);
+            }
+        }
         init.plugins().forEach(plugin -> surplus.add("plugin " + plugin));
         init.skills().forEach(skill -> surplus.add("skill " + skill));
         return new Difference(List.copyOf(missing), List.copyOf(surplus));

@@ -4,6 +4,7 @@ import dev.holdfast.DeliveryId;
 import dev.holdfast.TurnResult;
 import dev.holdfast.TurnResult.Ending;
 import dev.holdfast.Usage;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -90,9 +91,13 @@ final class TurnEnd {
     }
 
     private static List<DeliveryId> lines(JsonNode raw) {
-        return StreamJson.texts(raw.path("user_message_uuids")).stream()
-                .flatMap(uuid -> lineId(uuid).stream())
-                .toList();
+        JsonNode named = raw.path("user_message_uuids");
+        if (named.isEmpty()) {
+            return List.of();
+        }
+        var lines = new ArrayList<DeliveryId>();
+        StreamJson.texts(named).forEach(uuid -> lineId(uuid).ifPresent(lines::add));
+        return List.copyOf(lines);
     }
 
     /** Another writer's id need not be a UUID; then it is no line of ours. */

@@ -162,16 +162,23 @@ final class TurnLog {
         if (uses.isEmpty() && denials.isEmpty()) {
             return Attempts.NONE;
         }
-        boolean refused = !denials.isEmpty()
-                || results.stream().anyMatch(each -> each.notRun().isPresent())
-                || uses.stream().anyMatch(this::cannotHaveReached);
+        var failed = new HashSet<String>();
+        boolean refused = !denials.isEmpty();
+        for (ToolResult each : results) {
+            refused |= each.notRun().isPresent();
+            if (each.error()) {
+                failed.add(each.callId());
+            }
+        }
+        for (ToolUse use : uses) {
+            refused |= failed.contains(use.callId()) && cannotHaveReached(use);
+        }
         return refused ? Attempts.SOME_REFUSED : Attempts.ALL_REACHED;
     }
 
+    /** Of a call that failed. */
     private boolean cannotHaveReached(ToolUse use) {
-        boolean ended = results.stream().anyMatch(each -> each.callId().equals(use.callId()) && each.error());
-        boolean ofHost = use.hostTool().isPresent();
-        return ended && (ofHost ? !reached.contains(use.callId()) : !bound.contains(use.tool()));
+        return use.hostTool().isPresent() ? !reached.contains(use.callId()) : !bound.contains(use.tool());
     }
 
     private static List<Denial> denials(JsonNode array) {

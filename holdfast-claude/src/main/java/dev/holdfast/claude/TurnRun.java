@@ -87,7 +87,9 @@ final class TurnRun {
 
     /** The lines of this turn that are in the agent's context, in order. */
     List<String> landed() {
-        return landed.stream().map(DeliveryId::toString).toList();
+        var lines = new ArrayList<String>(landed.size());
+        landed.forEach(line -> lines.add(line.toString()));
+        return List.copyOf(lines);
     }
 
     /** Whether a line of ours landed in this turn. */
@@ -159,6 +161,9 @@ final class TurnRun {
 
     /** The messages that did not land in this turn, those already written first. */
     List<Steer> unlanded() {
+        if (steers.isEmpty()) {
+            return List.of();
+        }
         return steers.stream()
                 .map(Waiting::steer)
                 .filter(steer -> !steer.landed())
@@ -167,10 +172,11 @@ final class TurnRun {
 
     /** Every message that landed in this turn settles with it (TN-09). */
     void settleSteers(HeldResult result) {
-        steers.stream()
-                .map(Waiting::steer)
-                .filter(Steer::landed)
-                .forEach(steer -> steer.result().complete(result));
+        for (Waiting each : steers) {
+            if (each.steer().landed()) {
+                each.steer().result().complete(result);
+            }
+        }
         if (origin != null) {
             origin.result().complete(result);
         }

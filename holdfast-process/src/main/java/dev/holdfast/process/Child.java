@@ -18,6 +18,7 @@ public final class Child {
 
     private static final Logger LOG = LoggerFactory.getLogger(Child.class);
     private static final int READ_SIZE = 16 << 10;
+    private static final int STDERR_SIZE = 1 << 10;
 
     /** What an empty pipe holds at least, in bytes. */
     public static final int ROOM = 4_096;
@@ -212,7 +213,7 @@ public final class Child {
     }
 
     private void drainStderr() {
-        byte[] buffer = new byte[READ_SIZE];
+        byte[] buffer = new byte[STDERR_SIZE];
         try (InputStream in = ward.process().getErrorStream()) {
             int count = in.read(buffer);
             while (count >= 0) {

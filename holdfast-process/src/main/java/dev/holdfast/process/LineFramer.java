@@ -1,7 +1,10 @@
 package dev.holdfast.process;
 
 import dev.holdfast.process.ChildListener.SkipReason;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.CharBuffer;
 import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CoderResult;
@@ -30,6 +33,11 @@ final class LineFramer {
 
     private static final int FIRST_BUFFER = 1 << 10;
 
+    private static final VarHandle EIGHT = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final long ONES = 0x0101_0101_0101_0101L;
+    private static final long TOPS = ONES << 7;
+    private static final long LINE_ENDS = ONES * '\n';
+
     private final int limit;
     private final Sink sink;
     private byte[] held = new byte[0];
@@ -48,13 +56,27 @@ final class LineFramer {
     void accept(byte[] bytes, int from, int count) {
         int end = from + count;
         int start = from;
-        for (int i = from; i < end; i++) {
-            if (bytes[i] == '\n') {
-                endLine(bytes, start, i - start);
-                start = i + 1;
-            }
+        for (int at = lineEnd(bytes, start, end); at < end; at = lineEnd(bytes, start, end)) {
+            endLine(bytes, start, at - start);
+            start = at + 1;
         }
         hold(bytes, start, end - start);
+    }
+
+    /** Where the next line ends, eight bytes at a time; {@code end} when it does not. */
+    private static int lineEnd(byte[] bytes, int from, int end) {
+        int at = from;
+        for (; at + Long.BYTES <= end; at += Long.BYTES) {
+            long differs = (long) EIGHT.get(bytes, at) ^ LINE_ENDS;
+            long found = (differs - ONES) & ~differs & TOPS; // the lowest top bit set is that of the first zero byte
+            if (found != 0) {
+                return at + Long.numberOfTrailingZeros(found) / Byte.SIZE;
+            }
+        }
+        while (at < end && bytes[at] != '\n') {
+            at++;
+        }
+        return at;
     }
 
     /** The stream has ended: what follows the last line end is handed over as partial. */
