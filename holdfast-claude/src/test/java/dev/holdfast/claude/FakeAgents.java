@@ -55,6 +55,7 @@ final class FakeAgents implements AgentProcess.Source {
         final List<String> urgent = new ArrayList<>();
         /** How much the host took to be unread when it sent the last line of a turn. */
         long unreadBefore = -1;
+
         Runnable whenWritten = () -> {};
 
         @Nullable
