@@ -21,7 +21,7 @@ class BenchTest {
     void turn_quick_measuresEveryVariantAndCountsCommits() throws Exception {
         var found = Bench.run("turn", true, figures, NOWHERE);
         assertThat(found.rows())
-                .hasSize(4)
+                .hasSize(5)
                 .allSatisfy((variant, row) ->
                         assertThat(found.number(variant, "per_s")).as(variant).isPositive());
         assertThat(found.number("held, lone asks", "commits/turn")).isBetween(3.0, 3.2);
@@ -45,7 +45,7 @@ class BenchTest {
     void journal_quick_measuresEveryShapeBesidePlainSql() throws Exception {
         var found = Bench.run("journal", true, figures, NOWHERE);
         assertThat(found.rows())
-                .hasSize(8)
+                .hasSize(10)
                 .allSatisfy((variant, row) ->
                         assertThat(found.number(variant, "per_s")).as(variant).isPositive());
         assertThat(found.number("64 senders, hot session", "per_commit")).isGreaterThan(1);

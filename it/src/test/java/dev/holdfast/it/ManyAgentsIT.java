@@ -64,7 +64,13 @@ final class ManyAgentsIT {
         Awaitility.await("back to " + before).atMost(Duration.ofSeconds(40)).untilAsserted(() -> {
             var after = Held.now();
             assertThat(after.children()).isLessThanOrEqualTo(before.children());
-            assertThat(after.threads()).isLessThanOrEqualTo(before.threads());
+            assertThat(after.threads())
+                    .as(() -> Thread.getAllStackTraces().keySet().stream()
+                            .map(Thread::getName)
+                            .sorted()
+                            .toList()
+                            .toString())
+                    .isLessThanOrEqualTo(before.threads());
             assertThat(after.descriptors()).isLessThanOrEqualTo(before.descriptors());
         });
     }
