@@ -29,13 +29,13 @@ final class HeldFlood {
             for (int warm = 0; warm < turns / 2; warm++) {
                 HeldCrowd.turn(sessions, agent, "flood", "flood " + lines);
             }
-            long cpu = ThreadCrowd.cpu();
+            long cpu = ProcessorTime.nanos();
             long began = System.nanoTime();
             for (int i = 0; i < turns; i++) {
                 HeldCrowd.turn(sessions, agent, "flood", "flood " + lines);
             }
             double all = (double) lines * turns;
-            double used = Math.max(1, ThreadCrowd.cpu() - cpu);
+            double used = Math.max(1, ProcessorTime.nanos() - cpu);
             figures.put(ROW, "count", (long) all);
             figures.put(ROW, "per_s", Figures.round(all * 1e9 / (System.nanoTime() - began)));
             figures.put(ROW, "cpu_us/turn", Figures.round(used / 1e3 / all));

@@ -14,8 +14,9 @@ final class RawPipe implements Lane {
     private final Writer in;
     private final BufferedReader out;
 
-    RawPipe(AgentHome home) throws IOException {
-        agent = home.raw().start();
+    /** @param agent already started, and closed with this */
+    RawPipe(Process agent) {
+        this.agent = agent;
         in = agent.outputWriter();
         out = agent.inputReader();
     }

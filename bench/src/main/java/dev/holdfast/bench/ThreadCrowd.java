@@ -1,6 +1,5 @@
 package dev.holdfast.bench;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -16,7 +15,7 @@ abstract class ThreadCrowd extends Crowd {
 
     @Override
     final void round(int perSession, Latencies into) throws Exception {
-        long cpu = cpu();
+        long cpu = ProcessorTime.nanos();
         long began = System.nanoTime();
         List<long[]> durations = new ArrayList<>();
         if (size() == 1) {
@@ -25,7 +24,7 @@ abstract class ThreadCrowd extends Crowd {
             durations.addAll(together(perSession));
         }
         into.elapsed(System.nanoTime() - began);
-        ran(perSession, cpu() - cpu);
+        ran(perSession, ProcessorTime.nanos() - cpu);
         durations.forEach(each -> {
             for (long duration : each) {
                 into.add(duration);
@@ -69,14 +68,5 @@ abstract class ThreadCrowd extends Crowd {
             durations[i] = System.nanoTime() - began;
         }
         return durations;
-    }
-
-    /** CPU time of this JVM so far, in nanoseconds. */
-    static long cpu() {
-        return ProcessHandle.current()
-                .info()
-                .totalCpuDuration()
-                .map(Duration::toNanos)
-                .orElse(0L);
     }
 }

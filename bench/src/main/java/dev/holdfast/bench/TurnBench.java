@@ -30,7 +30,7 @@ final class TurnBench {
         long began = System.nanoTime();
         var lanes = new ArrayList<Lane>();
         try {
-            lanes.add(new RawPipe(home("raw")));
+            lanes.add(new RawPipe(home("raw").raw().start()));
             lanes.add(new BareHarness(home("bare")));
             lanes.add(new HeldLane(home("lone"), false));
             lanes.add(new HeldLane(home("queue"), true));

@@ -42,14 +42,14 @@ final class TurnCost {
             var all = new ArrayList<Double>();
             var writer = new ArrayList<Double>();
             for (int i = 0; i < rounds * 2; i++) {
-                long process = processNanos();
+                long process = ProcessorTime.nanos();
                 long committer = writerNanos();
                 long began = System.nanoTime();
                 turns(session);
                 if (i >= rounds) { // those before are for the compiler
                     took.add((System.nanoTime() - began) / perRound);
                     took.elapsed((System.nanoTime() - began) / perRound);
-                    all.add((processNanos() - process) / 1e3 / perRound);
+                    all.add((ProcessorTime.nanos() - process) / 1e3 / perRound);
                     writer.add((writerNanos() - committer) / 1e3 / perRound);
                 }
             }
@@ -74,11 +74,6 @@ final class TurnCost {
 
     private static double median(List<Double> values) {
         return values.stream().sorted().skip(values.size() / 2).findFirst().orElseThrow();
-    }
-
-    private static long processNanos() {
-        var system = ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class);
-        return system.getProcessCpuTime();
     }
 
     private static long writerNanos() {

@@ -629,7 +629,7 @@ final class ClaudeAttachment implements Attachment {
                 return;
             }
             long before = connection.written();
-            var unused = connection.tell(line);
+            connection.count(line);
             told = id;
             toldUpTo = connection.written();
             long bytes = toldUpTo - before;

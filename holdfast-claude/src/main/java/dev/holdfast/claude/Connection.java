@@ -95,7 +95,7 @@ final class Connection {
     }
 
     void send(String line, boolean urgent) {
-        written += 3L * line.length() + 1; // at most so many bytes
+        count(line);
         if (process == null) {
             early.add(new Outgoing(line, urgent));
         } else {
@@ -111,11 +111,9 @@ final class Connection {
         return written - read;
     }
 
-    /** A line is about to be written to an agent that reads; the process itself is spoken to later. */
-    long tell(String line) {
-        long unread = unread();
-        written += 3L * line.length() + 1;
-        return unread;
+    /** The line is about to be written to the process itself. */
+    void count(String line) {
+        written += 3L * line.length() + 1; // at most so many bytes
     }
 
     /** Up to where the stream to the agent has come. */

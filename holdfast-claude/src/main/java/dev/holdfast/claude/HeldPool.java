@@ -35,7 +35,14 @@ final class HeldPool {
         boolean spare();
     }
 
-    private record Waiter(Holder holder) {}
+    private static final class Waiter {
+        private final Holder holder;
+        private Background.Later alarm = () -> {};
+
+        Waiter(Holder holder) {
+            this.holder = holder;
+        }
+    }
 
     private final Object lock = new Object();
     private final int cap;
@@ -72,8 +79,8 @@ final class HeldPool {
         synchronized (lock) {
             line.add(waiter);
             crowded = true;
+            waiter.alarm = background.after(patience, () -> impatient(waiter));
         }
-        background.after(patience, () -> impatient(waiter));
         settle();
     }
 
@@ -89,7 +96,13 @@ final class HeldPool {
         synchronized (lock) {
             held.remove(holder);
             asked.remove(holder);
-            line.removeIf(waiter -> waiter.holder().equals(holder));
+            line.removeIf(waiter -> {
+                boolean his = waiter.holder.equals(holder);
+                if (his) {
+                    waiter.alarm.callOff();
+                }
+                return his;
+            });
             crowded = !line.isEmpty();
         }
         settle();
@@ -117,7 +130,7 @@ final class HeldPool {
             crowded = !line.isEmpty();
         }
         if (waited) {
-            waiter.holder().denied();
+            waiter.holder.denied();
         }
     }
 
@@ -127,9 +140,10 @@ final class HeldPool {
         var toAsk = new ArrayList<Holder>();
         synchronized (lock) {
             while (held.size() < cap && !line.isEmpty()) {
-                Holder next = line.removeFirst().holder();
-                held.add(next);
-                granted.add(next);
+                Waiter next = line.removeFirst();
+                next.alarm.callOff();
+                held.add(next.holder);
+                granted.add(next.holder);
             }
             crowded = !line.isEmpty();
             long wanted = (long) line.size() - asked.size();

@@ -591,10 +591,7 @@ final class HeldSession {
 
     /** Looks who listens; before a line is written, since its answer may be there before the step is over. */
     void attend() {
-        boolean attention = mouth.heard(course.listener()) || course.awaitsRest();
-        if (attention != attentive) {
-            attentive = attention;
-        }
+        attentive = mouth.heard(course.listener()) || course.awaitsRest();
     }
 
     boolean attentive() {

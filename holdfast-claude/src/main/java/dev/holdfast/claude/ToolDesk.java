@@ -49,10 +49,16 @@ final class ToolDesk {
         private final AtomicBoolean cancelled;
         private @Nullable Consumer<ToolAnswer> answered;
         private @Nullable Thread thread;
+        private Background.Later alarm = () -> {};
 
         Running(AtomicBoolean cancelled, Consumer<ToolAnswer> answered) {
             this.cancelled = cancelled;
             this.answered = answered;
+        }
+
+        /** Called before the tool can run. */
+        void within(Duration time, Background background) {
+            alarm = background.after(time, this::timeOut);
         }
 
         /** This thread runs the tool from now on; false when the call was answered before. */
@@ -77,7 +83,7 @@ final class ToolDesk {
             answer(answer);
         }
 
-        void timeOut() {
+        private void timeOut() {
             Consumer<ToolAnswer> first;
             synchronized (this) {
                 first = answered;
@@ -102,6 +108,7 @@ final class ToolDesk {
                 answered = null;
             }
             if (first != null) {
+                alarm.callOff();
                 first.accept(answer);
             }
         }
@@ -145,7 +152,7 @@ final class ToolDesk {
             attachment.answer(id, answer);
             told.accept(new HeldEvent.ToolAnswered(id, tool, answer.error()));
         });
-        background.after(TIME, running::timeOut);
+        running.within(TIME, background);
         executor.execute(() -> {
             if (running.begin()) {
                 running.end(run(tool, toolCall, ofTurn));

@@ -29,14 +29,13 @@ final class TurnRun {
     private final DeliveryId id;
     private final long number;
     private final long begunAt;
-    private OptionalLong due;
+    private long due;
     private int questions;
     private long questionSince;
     private final List<Waiting> steers = new ArrayList<>();
     private final List<CompletableFuture<InterruptReceipt>> receipts = new ArrayList<>();
     private final Set<DeliveryId> landed = new LinkedHashSet<>();
     private final @Nullable Steer origin;
-    private boolean hasLanded;
     private int calls;
     private Stopping stopping = Stopping.NO;
     private String breach = "";
@@ -49,7 +48,7 @@ final class TurnRun {
         this.id = id;
         this.number = number;
         this.begunAt = now;
-        this.due = OptionalLong.of(now + deadlineNanos);
+        this.due = now + deadlineNanos;
         this.origin = origin;
     }
 
@@ -82,7 +81,7 @@ final class TurnRun {
     // ---- landing
 
     boolean hasLanded() {
-        return hasLanded;
+        return landed.contains(id);
     }
 
     /** The lines of this turn that are in the agent's context, in order. */
@@ -95,7 +94,6 @@ final class TurnRun {
     /** Whether a line of ours landed in this turn. */
     boolean land(DeliveryId line) {
         if (line.equals(id)) {
-            hasLanded = true;
             landed.add(line);
             if (origin != null) {
                 origin.land();
@@ -114,7 +112,7 @@ final class TurnRun {
 
     /** Whether a result that names these lines is this turn's. */
     boolean owns(List<DeliveryId> lines) {
-        return hasLanded
+        return hasLanded()
                 && (lines.isEmpty() || lines.stream().anyMatch(line -> line.equals(id) || landed.contains(line)));
     }
 
@@ -127,7 +125,7 @@ final class TurnRun {
     /** The next message to be said into this turn: one at a time, and none behind an interrupt (TN-13, TN-14). */
     @Nullable
     Steer nextSteer() {
-        if (!hasLanded || stopping != Stopping.NO) {
+        if (!hasLanded() || stopping != Stopping.NO) {
             return null;
         }
         for (Waiting each : steers) {
@@ -203,9 +201,7 @@ final class TurnRun {
     /** Begins to end the turn; false when that has begun already. */
     boolean stop(Stopping why) {
         boolean first = stopping == Stopping.NO;
-        if (first) {
-            stopping = why;
-        } else if (why == Stopping.CLOSED) {
+        if (first || why == Stopping.CLOSED) {
             stopping = why;
         }
         return first;
@@ -261,16 +257,16 @@ final class TurnRun {
 
     void answered(long now) {
         if (questions > 0 && --questions == 0) {
-            due = OptionalLong.of(due.orElseThrow() + now - questionSince);
+            due += now - questionSince;
         }
     }
 
     boolean overdue(long now) {
-        return stopping == Stopping.NO && questions == 0 && Alarm.passed(due, now);
+        return stopping == Stopping.NO && questions == 0 && now - due >= 0;
     }
 
     OptionalLong dueNanos() {
-        OptionalLong running = questions == 0 ? due : OptionalLong.empty();
+        OptionalLong running = questions == 0 ? OptionalLong.of(due) : OptionalLong.empty();
         OptionalLong next = stopping == Stopping.NO ? running : Alarm.nearer(interruptAt, interruptDue);
         for (Waiting each : steers) {
             if (!each.steer().answer().isDone()) {

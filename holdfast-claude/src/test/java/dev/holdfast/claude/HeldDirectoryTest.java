@@ -11,7 +11,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
@@ -85,7 +84,6 @@ class HeldDirectoryTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"rwxrwx---", "rwx---rwx"})
-    @DisabledOnOs(OS.WINDOWS)
     void open_ofADirectoryOthersMayWrite_isRefused(String permissions) throws IOException {
         Path directory = Files.createDirectories(home.resolve("d"));
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString(permissions));

@@ -281,6 +281,18 @@ class HeldHardshipTest {
 
     @Test
     @Tag("TL-06")
+    void tool_thatHasAnswered_leavesNoAlarm() {
+        rig(options -> options);
+        HeldTurn turn = calling((tool, call) -> ToolAnswer.text("done"));
+        int before = rig.background.pending();
+        call();
+        assertThat(answers()).hasSize(1);
+        assertThat(rig.background.pending()).isEqualTo(before);
+        assertThat(turn.isDone()).isFalse();
+    }
+
+    @Test
+    @Tag("TL-06")
     void tool_thatTakesTooLong_isAnsweredAsTimedOutAndInterrupted() throws Exception {
         var entered = new CountDownLatch(1);
         var interrupted = new CountDownLatch(1);

@@ -387,6 +387,25 @@ class HeldSessionsTest {
         assertThat(now(again.result()).text()).isEqualTo("of b");
     }
 
+    @Test
+    @Tag("HS-04")
+    void place_granted_leavesNoAlarmOfItsWait() {
+        rig(options -> options.processes(1));
+        FakeAgents.Fake a = live(A);
+        int betweenTurns = rig.background.pending();
+        rig.ask(A, "long");
+        rig.begins(a);
+        int inATurn = rig.background.pending();
+        HeldTurn b = rig.ask(B, "second");
+        assertThat(rig.background.pending()).isEqualTo(inATurn + 1);
+        rig.ends(a, "done");
+        rig.exits(a);
+        rig.ready(rig.agent(1));
+        rig.answers(rig.agent(1), "of b");
+        assertThat(now(b.result()).text()).isEqualTo("of b");
+        assertThat(rig.background.pending()).isEqualTo(betweenTurns);
+    }
+
     // ---- close
 
     @Test

@@ -119,7 +119,12 @@ final class SendCommand extends SessionCommand {
         if (globals().json()) {
             return "";
         }
-        var status = ask(reach, Call.get("sessions", name));
+        ObjectNode status;
+        try {
+            status = ask(reach, Call.get("sessions", name));
+        } catch (CommandFailed unknown) { // the message is accepted all the same
+            return later(receipt, name, "it gets its turn");
+        }
         String phase = status.path("phase").asString();
         if (!phase.equals("PAUSED") && !phase.equals("PARKED")) {
             return later(receipt, name, "it gets its turn");

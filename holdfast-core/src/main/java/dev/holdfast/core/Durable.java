@@ -117,6 +117,11 @@ public record Durable(
         return turn.map(Turn::stage).orElse(TurnStage.NONE);
     }
 
+    /** The number of the open turn. */
+    public OptionalLong openTurn() {
+        return turn.map(t -> OptionalLong.of(t.number())).orElse(OptionalLong.empty());
+    }
+
     /** The newest settled turn, 0 for none. */
     public long lastSettled() {
         return turn.isPresent() ? lastTurn - 1 : lastTurn;

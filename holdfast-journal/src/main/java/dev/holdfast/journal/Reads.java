@@ -241,9 +241,9 @@ final class Reads {
     }
 
     /**
-     * Sessions with something unread, due, or in flight; those that have waited longest come first, and last those that
-     * rest. A session that is
-     * closed for good is ready only while something is unread: every arrival ends in one event (IN-22).
+     * Sessions with something unread, due, or in flight; those that have waited longest come first, and those that rest
+     * come last. A session that is closed for good is ready only while something is unread: every arrival ends in one
+     * event (IN-22).
      */
     static List<SessionName> ready(Statements sql, Instant now, int max) throws SQLException {
         return names(sql.bind(READY, Micros.of(now), max));

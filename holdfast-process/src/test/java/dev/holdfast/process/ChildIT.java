@@ -4,44 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledOnOs;
-import org.junit.jupiter.api.condition.OS;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A child's pipes: lines out, lines in, stderr, its end. */
-@EnabledOnOs(OS.LINUX)
-class ChildIT {
-
-    @TempDir
-    Path directory;
-
-    private final Recorder recorder = new Recorder();
-    private Spawner spawner;
-
-    @BeforeEach
-    void open() {
-        spawner = Spawner.open(directory.resolve("run"));
-    }
-
-    @AfterEach
-    void close() {
-        spawner.close(Ladder.urgent());
-    }
-
-    private Child run(String script, String... arguments) {
-        return spawner.spawn(Kit.shell(directory, script, arguments), recorder);
-    }
+class ChildIT extends ShellChildren {
 
     private static byte[] utf8(String text) {
         return text.getBytes(StandardCharsets.UTF_8);

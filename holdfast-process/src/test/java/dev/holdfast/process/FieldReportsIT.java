@@ -9,42 +9,16 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledOnOs;
-import org.junit.jupiter.api.condition.OS;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What users of other such software have reported of pipes and processes. The references are in the display names;
  * docs/track-record.md has the table of all of them.
  */
-@EnabledOnOs(OS.LINUX)
-class FieldReportsIT {
+class FieldReportsIT extends ShellChildren {
     private static final int SEAM = 65_536;
-
-    @TempDir
-    Path directory;
-
-    private final Recorder recorder = new Recorder();
-    private Spawner spawner;
-
-    @BeforeEach
-    void open() {
-        spawner = Spawner.open(directory.resolve("run"));
-    }
-
-    @AfterEach
-    void close() {
-        spawner.close(Ladder.urgent());
-    }
-
-    private Child run(String script, String... arguments) {
-        return spawner.spawn(Kit.shell(directory, script, arguments), recorder);
-    }
 
     @Test
     @Tag("HS-10")

@@ -15,38 +15,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledOnOs;
-import org.junit.jupiter.api.condition.OS;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The stop ladder and what becomes of everything a child has started. */
-@EnabledOnOs(OS.LINUX)
-class StopIT {
-
-    @TempDir
-    Path directory;
-
-    private final Recorder recorder = new Recorder();
-    private Spawner spawner;
-
-    @BeforeEach
-    void open() {
-        spawner = Spawner.open(directory.resolve("run"));
-    }
-
-    @AfterEach
-    void close() {
-        spawner.close(Ladder.urgent());
-    }
-
-    private Child run(String script, String... arguments) {
-        return spawner.spawn(Kit.shell(directory, script, arguments), recorder);
-    }
+class StopIT extends ShellChildren {
 
     @Test
     @Tag("HS-07")

@@ -402,7 +402,7 @@ final class Owner {
                 state.ordinaryDoneBytes(),
                 quiet ? OptionalLong.of(Math.max(next.seenThrough(), state.takenThrough())) : OptionalLong.empty(),
                 dueAt(state, next),
-                state.turn().map(t -> OptionalLong.of(t.number())).orElse(OptionalLong.empty()),
+                state.openTurn(),
                 waits ? OptionalLong.of(Math.max(urgentThrough, state.takenThrough())) : OptionalLong.empty(),
                 new Batch.Summary(
                         state.phase().name(),

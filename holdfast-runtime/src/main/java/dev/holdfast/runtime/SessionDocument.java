@@ -11,7 +11,6 @@ import dev.holdfast.core.Durable;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.OptionalLong;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -139,15 +138,11 @@ final class SessionDocument {
         if (!image.events().isEmpty()) {
             var head = image.head();
             same("phase", head.summary().phase(), state.phase().name());
-            same("open turn", head.openTurn(), openTurn(state));
+            same("open turn", head.openTurn(), state.openTurn());
             same("arrivals done", head.takenThrough(), state.takenThrough());
             same("messages done", head.ordinaryDone(), state.ordinaryDone());
             same("bytes of messages done", head.ordinaryDoneBytes(), state.ordinaryDoneBytes());
         }
-    }
-
-    private static OptionalLong openTurn(Durable state) {
-        return state.turn().map(t -> OptionalLong.of(t.number())).orElse(OptionalLong.empty());
     }
 
     private static void same(String what, Object said, Object folded) {
