@@ -1,6 +1,7 @@
 package dev.holdfast.core;
 
 import dev.holdfast.ArrivalKind;
+import dev.holdfast.Binding;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.FeedEnd;
 import dev.holdfast.Knowledge;
@@ -567,8 +568,18 @@ final class Step extends Feeds {
                 next();
             } else if (live.settings.agent()) {
                 move(AgentStage.Trigger.PLAN);
+                bind();
                 emit(new Event.IncarnationPlanned(durable.incarnation() + 1));
             }
+        }
+    }
+
+    /** HS-03: with no process there, the next simply has this owner's agent; another than before is an event. */
+    private void bind() {
+        var now = live.settings.binding();
+        var before = durable.binding();
+        if (!now.isEmpty() && !now.equals(before)) {
+            emit(new Event.AgentBound(now, before.isEmpty() ? List.of() : Binding.changes(before, now)));
         }
     }
 

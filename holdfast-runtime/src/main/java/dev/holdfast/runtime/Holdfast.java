@@ -105,9 +105,13 @@ public final class Holdfast implements AutoCloseable {
 
     /**
      * Opens the session, or takes it up again: unread messages run, an open turn is gone on with, and a parked session is
-     * resumed. Called twice for one name, the same session is given and the second agent is ignored.
+     * resumed. Called again for one name, with an agent and a policy that are bound alike, the same session is given; it keeps
+     * the code of tools and hooks that it has.
      *
      * @throws IllegalArgumentException for a bad name, or tools that cannot be bound
+     * @throws dev.holdfast.BindingMismatch when it is taken up here with another binding or policy: every difference is
+     *     named and nothing is changed; {@link #release} it first (HS-03). One that is not taken up here has the new agent
+     *     from its next process on, and an event says so
      */
     public Session session(String name, Agent agent) {
         return session(new SessionName(name), agent);
@@ -130,7 +134,7 @@ public final class Holdfast implements AutoCloseable {
 
     /** As {@link #session(SessionName, Agent, SessionPolicy)}, without blocking. */
     public CompletionStage<Session> sessionAsync(SessionName name, Agent agent, SessionPolicy policy) {
-        var taking = Taking.agent(agent.harness(), Tools.of(agent.tools()), policy);
+        var taking = Taking.agent(agent, policy);
         return taken(name, taking)
                 .thenCompose(session -> parts.journal()
                         .session(name)
