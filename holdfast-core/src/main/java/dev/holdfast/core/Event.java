@@ -280,6 +280,8 @@ public sealed interface Event {
         EVICTED,
         /** Ended by us after a time with nothing to do (MB-11). */
         IDLE,
+        /** Ended by us between turns, since it has reached a limit of its age, memory or turns (HS-14). */
+        RECYCLED,
         /** Ended by us before a message that is not for it (MB-10). */
         BOUNDARY,
         /** Ended by us because the session is paused (MB-08). */
