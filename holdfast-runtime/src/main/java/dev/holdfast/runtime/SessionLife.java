@@ -37,12 +37,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The life of a session on this host: wakes its owner when there is something to do and lets it go when there is nothing.
- * What it does for its users is in {@link SessionMail} and {@link HeldSession}. Thread-safe; {@code lock} guards which
+ * What it does for its users is in {@link SessionMail} and {@link LiveSession}. Thread-safe; {@code lock} guards which
  * owner is current and who waits for what, is held only for moments, and of other locks only a reading's and the store's
  * are taken under it.
  */
 abstract class SessionLife implements Session, Owner.Audience {
-    private static final Logger LOG = LoggerFactory.getLogger(HeldSession.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LiveSession.class);
     /** How long somebody who needs the owner waits while another host has the session (IN-18), and how often it is tried. */
     private static final Duration HAND_OFF_WAIT = Duration.ofSeconds(5);
 
@@ -175,7 +175,7 @@ abstract class SessionLife implements Session, Owner.Audience {
      */
     record Ending(Outcome outcome, String text, CompletableFuture<Boolean> end) {}
 
-    abstract HeldSession self();
+    abstract LiveSession self();
 
     /** Looks for the end of what a caller waits for in what is recorded. */
     abstract void search(Callers.Caller caller);
