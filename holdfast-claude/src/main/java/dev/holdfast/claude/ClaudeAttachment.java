@@ -137,7 +137,7 @@ final class ClaudeAttachment implements Attachment {
             }
             track.require(Stage.READY, "told a line");
             Life now = current();
-            now.conversation.told(line.id());
+            now.conversation.told(line);
             now.write(line.id(), codec.userLine(line));
         });
     }
@@ -633,7 +633,7 @@ final class ClaudeAttachment implements Attachment {
                     watcher::asker,
                     event -> outbox.put(() -> watcher.event(event)),
                     ClaudeAttachment.this::report,
-                    why -> conversation.keptBack(why));
+                    (prompt, why) -> conversation.keptBack(prompt, why));
             return new UserDesk(codec, hooks, threads, conversation.vigil(), hearing, urgentWriter);
         }
 
