@@ -498,7 +498,7 @@ final class HeldSession {
             stop(StopMode.IDLE);
             return;
         }
-        String outworn = live.outworn(options, host.gauge(), now());
+        String outworn = live.outworn(options, now());
         if (!outworn.isEmpty()) {
             recycle(outworn);
             return;
@@ -625,6 +625,7 @@ final class HeldSession {
             case Report.Verified verified -> ready(from, verified);
             case Report.Mismatch mismatch -> from.mismatch = mismatch;
             case Report.Landed landed -> course.landed(landed.id());
+            case Report.Memory memory -> {} // looked at here
             case Report.Busy busy -> course.worksNow(from);
             case Report.Idle idle -> course.idle(from);
             case Report.Result result -> course.result(from, result.result());
