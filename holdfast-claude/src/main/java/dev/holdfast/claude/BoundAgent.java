@@ -27,7 +27,7 @@ final class BoundAgent {
                 default ->
                     throw new IllegalArgumentException("held sessions take tools that are a Tool or a ToolSpec;"
                             + " an object of " + bound.getClass().getName()
-                            + " is neither. Wrap its methods in Tool objects");
+                            + " is neither. dev.holdfast.runtime.Tools.of makes Tool objects of its methods");
             };
             if (specs.putIfAbsent(spec.name(), spec) != null) {
                 throw new IllegalArgumentException("two tools are named '" + spec.name() + "': rename one of them");

@@ -11,6 +11,7 @@ import dev.holdfast.ReportSink;
 import dev.holdfast.StartPlan;
 import dev.holdfast.StopMode;
 import dev.holdfast.ToolAnswer;
+import dev.holdfast.ToolProgress;
 import dev.holdfast.claude.AgentProcess.CannotStart;
 import dev.holdfast.claude.AgentProcess.Command;
 import dev.holdfast.claude.AgentProcess.Exit;
@@ -173,6 +174,15 @@ final class ClaudeAttachment implements Attachment {
         serially(() -> {
             if (life != null) {
                 life.connection.tools().answer(callId, answer);
+            }
+        });
+    }
+
+    @Override
+    public void progress(ToolProgress progress) {
+        serially(() -> {
+            if (life != null) {
+                life.connection.progress(progress, background.nanoTime(), deadlines.control());
             }
         });
     }

@@ -1,5 +1,6 @@
 package dev.holdfast.claude;
 
+import dev.holdfast.ToolAnswer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,6 +38,8 @@ public final class HeldOptions {
         private Map<String, String> environment = System.getenv();
         private Optional<PermissionAsk> permissions = Optional.empty();
         private Duration permissionDeadline = Duration.ofMinutes(5);
+        private Duration toolDeadline = Duration.ofMinutes(5);
+        private long answerBytes = ToolAnswer.BYTES_MAX;
 
         Draft(Path directory) {
             this.directory = directory;
@@ -58,6 +61,8 @@ public final class HeldOptions {
             copy.environment = environment;
             copy.permissions = permissions;
             copy.permissionDeadline = permissionDeadline;
+            copy.toolDeadline = toolDeadline;
+            copy.answerBytes = answerBytes;
             return copy;
         }
     }
@@ -176,6 +181,21 @@ public final class HeldOptions {
         return with(draft -> draft.permissionDeadline = deadline);
     }
 
+    /** How long a tool may run that names no deadline of its own; 5 min unless changed (TL-06). */
+    public HeldOptions toolDeadline(Duration deadline) {
+        positive("toolDeadline", deadline);
+        return with(draft -> draft.toolDeadline = deadline);
+    }
+
+    /**
+     * The most that a tool may answer, as {@link ToolAnswer#bytes} counts; 16 MiB unless changed. A larger answer reaches the
+     * agent as an error that says so (TL-10).
+     */
+    public HeldOptions answerBytes(long bytes) {
+        atLeastOne("answerBytes", bytes);
+        return with(draft -> draft.answerBytes = bytes);
+    }
+
     /** The environment out of which HS-09 lets some variables pass; this JVM's own unless changed. */
     public HeldOptions environment(Map<String, String> environment) {
         Map<String, String> copy = Map.copyOf(environment);
@@ -248,6 +268,14 @@ public final class HeldOptions {
 
     Duration permissionDeadline() {
         return settings.permissionDeadline;
+    }
+
+    Duration toolDeadline() {
+        return settings.toolDeadline;
+    }
+
+    long answerBytes() {
+        return settings.answerBytes;
     }
 
     Map<String, String> environment() {

@@ -62,7 +62,7 @@ final class HeldProcess implements Watcher {
                 host.codec(),
                 this);
         this.log = new TurnLog(tools(bound));
-        this.desk = new ToolDesk(bound, attachment, host.options().executor(), host.background());
+        this.desk = new ToolDesk(bound, attachment, host.options(), host.background());
         this.begunAt = host.background().nanoTime();
     }
 

@@ -2,6 +2,7 @@ package dev.holdfast.claude;
 
 import dev.holdfast.Report;
 import dev.holdfast.ToolAnswer;
+import dev.holdfast.ToolProgress;
 import dev.holdfast.ToolSpec;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -32,8 +33,12 @@ final class HostTools {
     private static final int ANSWERS_REMEMBERED = 64;
     private static final int METHOD_NOT_FOUND = -32_601;
 
-    /** One request on the wire that waits for a call's answer. */
-    private record Waiter(String requestId, JsonNode rpcId) {}
+    /**
+     * One request on the wire that waits for a call's answer.
+     *
+     * @param progressToken what it wants to be told of progress by; missing when it does not
+     */
+    private record Waiter(String requestId, JsonNode rpcId, JsonNode progressToken) {}
 
     private final StreamJson codec;
     private final Consumer<String> urgentWriter;
@@ -131,6 +136,27 @@ final class HostTools {
         waiters.forEach(waiter -> reply(waiter, answer));
     }
 
+    /** What says to those who wait for the call, and asked for it, how far it is: one message of the tool server each. */
+    List<ObjectNode> progress(ToolProgress progress) {
+        var messages = new ArrayList<ObjectNode>();
+        for (Waiter waiter : calls.getOrDefault(progress.callId(), List.of())) {
+            if (waiter.progressToken().isString() || waiter.progressToken().isNumber()) {
+                ObjectNode request = ControlChannel.request("mcp_message").put("server_name", SERVER);
+                ObjectNode notice = request.putObject("message");
+                notice.put("jsonrpc", "2.0").put("method", "notifications/progress");
+                ObjectNode params = notice.putObject("params");
+                params.set("progressToken", waiter.progressToken());
+                params.put("progress", progress.done());
+                progress.total().ifPresent(total -> params.put("total", total));
+                if (!progress.note().isEmpty()) {
+                    params.put("message", progress.note());
+                }
+                messages.add(request);
+            }
+        }
+        return messages;
+    }
+
     /** Withdraws every call: the agent is gone. */
     void close() {
         open = false;
@@ -181,7 +207,7 @@ final class HostTools {
 
     private void call(String requestId, JsonNode rpcId, JsonNode params) {
         String tool = StreamJson.text(params, "name");
-        var waiter = new Waiter(requestId, rpcId);
+        var waiter = new Waiter(requestId, rpcId, params.path("_meta").path("progressToken"));
         if (!open) {
             reply(waiter, ToolAnswer.error("this session takes no calls now"));
             return;
@@ -233,7 +259,18 @@ final class HostTools {
 
     private void reply(Waiter waiter, ToolAnswer answer) {
         ObjectNode result = StreamJson.NODES.objectNode();
-        StreamJson.addText(result.putArray("content"), answer.text());
+        ArrayNode content = result.putArray("content");
+        for (ToolAnswer.Block block : answer.blocks()) {
+            switch (block) {
+                case ToolAnswer.Text text -> StreamJson.addText(content, text.text());
+                case ToolAnswer.Image image ->
+                    content.addObject()
+                            .put("type", "image")
+                            .put("mimeType", image.mimeType())
+                            .put("data", image.data());
+            }
+        }
+        answer.structured().flatMap(codec::tree).ifPresent(tree -> result.set("structuredContent", tree));
         if (answer.error()) {
             result.put("isError", true);
         }
