@@ -10,9 +10,9 @@ import java.util.Optional;
 public interface Tool {
     ToolSpec spec();
 
-    /** Side effects unless said otherwise: the safe assumption after a crash. */
+    /** What {@link #spec} says: side effects unless said otherwise, the safe assumption after a crash. */
     default ToolEffects effects() {
-        return ToolEffects.WRITE;
+        return spec().effects();
     }
 
     /** True when a second run with the same {@link ToolCall#idempotencyKey()} does no harm. */

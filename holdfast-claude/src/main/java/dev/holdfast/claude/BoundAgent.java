@@ -22,7 +22,7 @@ final class BoundAgent {
         this.agent = agent;
         for (Object bound : agent.tools()) {
             ToolSpec spec = switch (bound) {
-                case Tool tool -> tool.spec();
+                case Tool tool -> tool.spec().effects(tool.effects());
                 case ToolSpec described -> described;
                 default ->
                     throw new IllegalArgumentException("held sessions take tools that are a Tool or a ToolSpec;"
@@ -110,6 +110,9 @@ final class BoundAgent {
             }
             if (!then.description().equals(spec.description())) {
                 found.add("description of tool '" + spec.name() + "'");
+            }
+            if (then.effects() != spec.effects()) {
+                found.add("effects of tool '" + spec.name() + "'");
             }
             if (!sameJson(then.inputSchema(), spec.inputSchema())) {
                 found.add("input schema of tool '" + spec.name() + "'");

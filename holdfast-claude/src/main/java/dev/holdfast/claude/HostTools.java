@@ -2,6 +2,7 @@ package dev.holdfast.claude;
 
 import dev.holdfast.Report;
 import dev.holdfast.ToolAnswer;
+import dev.holdfast.ToolEffects;
 import dev.holdfast.ToolProgress;
 import dev.holdfast.ToolSpec;
 import java.util.ArrayList;
@@ -71,6 +72,9 @@ final class HostTools {
             ObjectNode entry = listing.addObject();
             entry.put("name", tool.name()).put("description", tool.description());
             entry.set("inputSchema", codec.tree(tool.inputSchema()).orElseThrow(() -> badSchema(tool)));
+            entry.putObject("annotations")
+                    .put("readOnlyHint", tool.effects() == ToolEffects.READ)
+                    .put("destructiveHint", tool.effects() == ToolEffects.DESTRUCTIVE);
         }
     }
 

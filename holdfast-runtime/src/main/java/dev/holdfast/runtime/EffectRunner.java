@@ -193,7 +193,8 @@ final class EffectRunner {
         callInputs.clear();
         answers.clear();
         calls.clear();
-        var specs = tools.values().stream().map(Tool::spec).toList();
+        var specs =
+                tools.values().stream().map(t -> t.spec().effects(t.effects())).toList();
         long epoch = e.key().epoch();
         long incarnation = e.key().incarnation();
         var launch = new Launch(store, session, epoch, incarnation, home, specs);
