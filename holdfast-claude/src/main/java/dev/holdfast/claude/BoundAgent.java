@@ -90,6 +90,10 @@ final class BoundAgent {
         if (!List.copyOf(then.builtinTools()).equals(agent.builtinTools())) {
             found.add("built-in tools: " + then.builtinTools() + " are now " + agent.builtinTools());
         }
+        if (!then.relay().equals(agent.relay())) {
+            found.add(
+                    "tools: " + (agent.relay().isPresent() ? "over HTTP now" : "no longer over the same HTTP server"));
+        }
         if (!then.deadlines().equals(agent.deadlines())) {
             found.add("deadlines: " + then.deadlines() + " are now " + agent.deadlines());
         }

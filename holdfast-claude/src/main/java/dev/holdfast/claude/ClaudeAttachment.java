@@ -60,6 +60,7 @@ final class ClaudeAttachment implements Attachment {
     private Knowledge knowledge = Knowledge.nothing();
     private @Nullable StartPlan plan;
     private @Nullable StartChoice choice;
+    private Optional<ToolRelay.Offer> offer = Optional.empty();
     private StartGate.Place gatePlace = () -> {};
     private OptionalLong startDue = OptionalLong.empty();
     private OptionalLong silentEndDue = OptionalLong.empty();
@@ -277,7 +278,7 @@ final class ClaudeAttachment implements Attachment {
     /** On a thread of its own. */
     private void spawn(String session, boolean resume) {
         try {
-            Command command = place.command(session, resume);
+            Command command = place.command(session, resume, offered());
             var begun = new Life();
             serially(() -> adopt(begun));
             if (!begun.adopted) {
@@ -289,6 +290,47 @@ final class ClaudeAttachment implements Attachment {
             serially(() -> end(String.valueOf(e.getMessage()), e.fatal(), ""));
         } catch (RuntimeException | Error e) {
             serially(() -> end("starting the agent failed: " + e, "", ""));
+        }
+    }
+
+    /** The tools over HTTP, where the agent is to have them so: offered once for all processes of this incarnation. */
+    private Optional<ToolRelay.Offer> offered() {
+        if (agent.relay().isEmpty()) {
+            return Optional.empty();
+        }
+        var made = agent.relay().get().offer(launch.session(), launch.tools(), new HttpCalls());
+        var before = new AtomicReference<Optional<ToolRelay.Offer>>(Optional.empty());
+        serially(() -> {
+            before.set(offer);
+            offer = Optional.of(made);
+        });
+        before.get().ifPresent(ToolRelay.Offer::close);
+        return Optional.of(made);
+    }
+
+    /** Calls that come over HTTP: the same way as those on the agent's channel. */
+    private final class HttpCalls implements ToolCalls {
+        @Override
+        public CompletionStage<ToolAnswer> call(
+                SessionName session, String callId, String tool, String input, Consumer<ToolProgress> progress) {
+            var answer = new CompletableFuture<ToolAnswer>();
+            serially(() -> {
+                if (life == null || life.over) {
+                    answer.complete(ToolAnswer.error("this session takes no calls now"));
+                    return;
+                }
+                life.connection.tools().overHttp(callId, tool, input, progress).thenAccept(answer::complete);
+            });
+            return answer;
+        }
+
+        @Override
+        public void withdraw(SessionName session, String callId) {
+            serially(() -> {
+                if (life != null) {
+                    life.connection.tools().leftOverHttp(callId);
+                }
+            });
         }
     }
 
@@ -490,6 +532,7 @@ final class ClaudeAttachment implements Attachment {
             life.connection.close("the agent is gone");
         }
         leaveGate();
+        offer.ifPresent(made -> outbox.put(made::close));
         track.move(Stage.ENDED, why);
         report(new Report.Ended(why, fatal, stderrTail));
     }

@@ -2,6 +2,7 @@ package dev.holdfast.claude;
 
 import dev.holdfast.Agent;
 import dev.holdfast.Harness;
+import dev.holdfast.ToolRelay;
 import dev.holdfast.process.EnvironmentAllowList;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -48,6 +49,7 @@ public final class ClaudeCodeAgent implements Agent {
         private Optional<Inference> inference = Optional.empty();
         private Deadlines deadlines = Deadlines.standard();
         private HookBook hooks = HookBook.empty();
+        private Optional<ToolRelay> relay = Optional.empty();
 
         Draft copy() {
             var copy = new Draft();
@@ -64,6 +66,7 @@ public final class ClaudeCodeAgent implements Agent {
             copy.inference = inference;
             copy.deadlines = deadlines;
             copy.hooks = hooks;
+            copy.relay = relay;
             return copy;
         }
     }
@@ -190,6 +193,15 @@ public final class ClaudeCodeAgent implements Agent {
         return with(draft -> draft.inference = Optional.of(new Inference(url, key)));
     }
 
+    /**
+     * Brings the host tools to the agent over HTTP on this machine instead of over its own channel, under a token of each
+     * process (TL-02). They pass the same door. For agents that cannot call in process, and for looking at the traffic.
+     */
+    public ClaudeCodeAgent toolsOverHttp(ToolRelay relay) {
+        Objects.requireNonNull(relay, "relay");
+        return with(draft -> draft.relay = Optional.of(relay));
+    }
+
     /** How long sessions wait for their agents. */
     public ClaudeCodeAgent deadlines(Deadlines deadlines) {
         Objects.requireNonNull(deadlines, "deadlines");
@@ -277,6 +289,10 @@ public final class ClaudeCodeAgent implements Agent {
 
     Deadlines deadlines() {
         return settings.deadlines;
+    }
+
+    Optional<ToolRelay> relay() {
+        return settings.relay;
     }
 
     HookBook hooks() {
