@@ -3,7 +3,6 @@ package dev.holdfast.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.Outcome;
-import dev.holdfast.testkit.Conversation;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
@@ -58,19 +57,7 @@ final class RealToolsIT {
         stage.with(new ModelScript().on("M1", both), (session, mind) -> {
             assertThat(ToolsStage.ask(session, "M1 both").outcome()).isEqualTo(Outcome.ANSWERED);
             assertThat(stage.desk.order).containsExactly("second", "first");
-            var shown = mind.conversations().getLast();
-            for (Conversation.Spoken message : shown.messages()) {
-                for (Conversation.Block block : message.blocks()) {
-                    if (block instanceof Conversation.Block.ToolUse use) {
-                        assertThat(shown.toolResults())
-                                .filteredOn(result -> result.toolUseId().equals(use.id()))
-                                .singleElement()
-                                .satisfies(result -> assertThat(result.texts().getFirst())
-                                        .contains("answer of " + use.tool().substring("mcp__host__".length())));
-                    }
-                }
-            }
-            assertThat(shown.toolResults()).hasSize(2);
+            ToolsStage.eachAnswersItsCaller(mind, 2);
         });
     }
 }

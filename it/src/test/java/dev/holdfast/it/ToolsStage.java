@@ -1,5 +1,7 @@
 package dev.holdfast.it;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.AgentTool;
 import dev.holdfast.Author;
 import dev.holdfast.EventListener;
@@ -12,6 +14,7 @@ import dev.holdfast.ToolAnswer;
 import dev.holdfast.ToolCall;
 import dev.holdfast.ToolEffects;
 import dev.holdfast.ToolProgress;
+import dev.holdfast.ToolRelay;
 import dev.holdfast.claude.ClaudeCode;
 import dev.holdfast.journal.SqliteJournal;
 import dev.holdfast.runtime.Holdfast;
@@ -21,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -37,9 +41,17 @@ final class ToolsStage {
     private final Contender contender;
     private final Path directory;
 
+    private final Optional<ToolRelay> relay;
+
     ToolsStage(Contender contender, Path directory) {
+        this(contender, directory, Optional.empty());
+    }
+
+    /** @param relay brings the tools to the agent over HTTP */
+    ToolsStage(Contender contender, Path directory, Optional<ToolRelay> relay) {
         this.contender = contender;
         this.directory = directory;
+        this.relay = relay;
     }
 
     final Desk desk = new Desk();
@@ -161,7 +173,7 @@ final class ToolsStage {
                     .tools(desk);
             try (var journal = SqliteJournal.at(directory.resolve("data"));
                     var host = Holdfast.open(journal, Options.standard())) {
-                var session = host.session("tools", agent);
+                var session = host.session("tools", relay.isPresent() ? agent.toolsOverHttp(relay.get()) : agent);
                 try (var told = session.events(0, new Told())) {
                     course.run(session, mind);
                 }
@@ -177,5 +189,22 @@ final class ToolsStage {
 
     static List<Conversation.Block.ToolResult> results(Contender.Mind mind) {
         return mind.conversations().getLast().toolResults();
+    }
+
+    /** The result of each call names the tool that was called. */
+    static void eachAnswersItsCaller(Contender.Mind mind, int calls) {
+        var shown = mind.conversations().getLast();
+        assertThat(shown.toolResults()).hasSize(calls);
+        for (Conversation.Spoken message : shown.messages()) {
+            for (Conversation.Block block : message.blocks()) {
+                if (block instanceof Conversation.Block.ToolUse use) {
+                    assertThat(shown.toolResults())
+                            .filteredOn(result -> result.toolUseId().equals(use.id()))
+                            .singleElement()
+                            .satisfies(result -> assertThat(result.texts().getFirst())
+                                    .contains("answer of " + use.tool().substring("mcp__host__".length())));
+                }
+            }
+        }
     }
 }
