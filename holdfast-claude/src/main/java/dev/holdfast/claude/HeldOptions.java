@@ -181,7 +181,7 @@ public final class HeldOptions {
         return with(draft -> draft.permissionDeadline = deadline);
     }
 
-    /** How long a tool may run that names no deadline of its own; 5 min unless changed (TL-06). */
+    /** How long a call may take of a tool that names no deadline of its own, from when the agent asked; 5 min unless changed (TL-06). */
     public HeldOptions toolDeadline(Duration deadline) {
         positive("toolDeadline", deadline);
         return with(draft -> draft.toolDeadline = deadline);

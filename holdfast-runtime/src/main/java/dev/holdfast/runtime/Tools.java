@@ -1,19 +1,29 @@
 package dev.holdfast.runtime;
 
+import dev.holdfast.Agent;
 import dev.holdfast.AgentTool;
+import dev.holdfast.Binding;
 import dev.holdfast.Tool;
+import dev.holdfast.ToolSpec;
 import java.lang.reflect.Method;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Makes {@link Tool}s of the objects a user binds: those that are tools, and those with {@link AgentTool} methods. Every
  * one checks its input against its schema before it runs (TL-05).
  */
 public final class Tools {
+    private static final JsonMapper SORTED = JsonMapper.builder()
+            .enable(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS)
+            .build();
+
     private Tools() {}
 
     /**
@@ -39,6 +49,26 @@ public final class Tools {
             }
         }
         return tools;
+    }
+
+    /** What is bound with an agent: its own parts, its harness and what it is told of the tools (HS-03). */
+    static Binding binding(Agent agent, Map<String, Tool> tools) {
+        var binding = Binding.none().shown("harness", agent.harness().name()).and(agent.binding());
+        for (Tool tool : tools.values()) {
+            var spec = tool.spec();
+            binding = binding.tool(new ToolSpec(spec.name(), spec.description(), canonical(spec), tool.effects()));
+        }
+        return binding;
+    }
+
+    /** The order of names and the spaces between them mean nothing. */
+    private static String canonical(ToolSpec spec) {
+        try {
+            return SORTED.writeValueAsString(SORTED.readValue(spec.inputSchema(), Object.class));
+        } catch (JacksonException e) {
+            throw new IllegalArgumentException(
+                    "the input schema of tool '" + spec.name() + "' is no JSON: " + e.getOriginalMessage(), e);
+        }
     }
 
     private static void addMethods(Map<String, Tool> tools, Object source) {
