@@ -92,6 +92,11 @@ final class ToolDesk {
             return cancelled;
         }
 
+        /** Whether somebody waits for the answer. */
+        synchronized boolean isWanted() {
+            return answered != null && !cancelled;
+        }
+
         private void timeOut(Duration time) {
             Consumer<ToolAnswer> first;
             synchronized (this) {
@@ -155,7 +160,7 @@ final class ToolDesk {
                 call.input(),
                 running::isCancelled,
                 (done, total, note) -> {
-                    if (!running.isCancelled()) {
+                    if (running.isWanted()) {
                         var progress = new ToolProgress(id, tool, done, total, note);
                         attachment.progress(progress);
                         told.accept(new HeldEvent.ToolProgressed(progress));

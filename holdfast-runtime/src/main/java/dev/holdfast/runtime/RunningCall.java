@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One call of a host tool on its way to its one answer (TL-06): the tool's, or that its deadline has passed. A tool that
@@ -15,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe.
  */
 final class RunningCall {
+    private static final Logger LOG = LoggerFactory.getLogger(RunningCall.class);
+
     private final String callId;
     private final String tool;
     private final Consumer<ToolAnswer> answered;
@@ -58,6 +62,9 @@ final class RunningCall {
         ToolAnswer answer;
         try {
             answer = work.get();
+        } catch (RuntimeException | Error e) { // whatever it is, the agent does not wait for the deadline
+            LOG.error("a call of tool {} broke", tool, e);
+            answer = ToolAnswer.error("the tool failed: " + e);
         } finally {
             synchronized (this) {
                 thread = null;

@@ -144,6 +144,16 @@ class RunningCallTest {
     }
 
     @Test
+    @Tag("TL-03")
+    void tool_thatThrowsAnError_isAnsweredAtOnce() {
+        call.within(DEADLINE, time);
+        call.run(() -> {
+            throw new StackOverflowError("too deep");
+        });
+        assertThat(answers).singleElement().satisfies(a -> assertThat(a.text()).contains("too deep"));
+    }
+
+    @Test
     @Tag("TL-10")
     void progress_fasterThanItIsTaken_keepsTheNewest() {
         call.within(DEADLINE, time);
