@@ -269,8 +269,14 @@ final class HostTools {
 
     /** Nobody waits any more for a call that came over HTTP. */
     void leftOverHttp(String callId) {
-        List<Waiter> waiters = calls.get(callId);
-        if (waiters != null && waiters.removeIf(OverHttp.class::isInstance) && waiters.isEmpty()) {
+        List<Waiter> waiters = calls.getOrDefault(callId, List.of());
+        for (Waiter waiter : List.copyOf(waiters)) {
+            if (waiter instanceof OverHttp http) {
+                waiters.remove(waiter);
+                http.answer().complete(ToolAnswer.error("the call is over"));
+            }
+        }
+        if (calls.containsKey(callId) && waiters.isEmpty()) {
             withdrawn(callId);
         }
     }
