@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -178,6 +179,15 @@ final class ClaudeAttachment implements Attachment {
     }
 
     @Override
+    public void permit(String callId, Optional<String> refusal) {
+        serially(() -> {
+            if (life != null) {
+                life.connection.permit(callId, refusal);
+            }
+        });
+    }
+
+    @Override
     public void stop(StopMode mode) {
         serially(() -> {
             switch (track.now()) {
@@ -310,6 +320,9 @@ final class ClaudeAttachment implements Attachment {
         agent.systemPrompt()
                 .ifPresent(prompt -> hello.put("systemPrompt", prompt).put("systemPromptSnapshot", false));
         hooks.register(hello);
+        if (launch.guarded()) {
+            GuardDesk.register(hello, agent.builtinTools());
+        }
         return hello;
     }
 
@@ -409,6 +422,7 @@ final class ClaudeAttachment implements Attachment {
         } else if (frame instanceof Frame.State state && state.resting()) {
             now.interrupts.rested();
         }
+        now.toolWatch.frame(frame);
         now.conversation.frame(frame);
     }
 
@@ -426,7 +440,7 @@ final class ClaudeAttachment implements Attachment {
         }
         track.move(Stage.STOPPING, why);
         startDue = OptionalLong.empty();
-        current().connection.users().answers().closing();
+        current().connection.closing();
         AgentProcess process = current().connection.process();
         if (process != null) {
             process.stop(mode);
@@ -593,6 +607,7 @@ final class ClaudeAttachment implements Attachment {
                 launch.tools(),
                 new LinkedHashSet<>(agent.builtinTools()),
                 this::desk,
+                launch.guarded() ? Optional.of(background::nanoTime) : Optional.empty(),
                 ClaudeAttachment.this::frame,
                 ClaudeAttachment.this::report);
         private final Interrupts interrupts = new Interrupts(
@@ -602,6 +617,10 @@ final class ClaudeAttachment implements Attachment {
                 ClaudeAttachment.this::report,
                 receipt -> outbox.put(() -> watcher.receipt(receipt)),
                 background::nanoTime);
+        private final ToolWatch toolWatch = new ToolWatch(
+                codec,
+                launch.guarded() ? new LinkedHashSet<>(agent.builtinTools()) : Set.of(),
+                ClaudeAttachment.this::report);
         private final ToolCheck check = new ToolCheck(
                 retelling().map(StartPlan.CatchUp::id).orElseGet(ClaudeAttachment.this::newId),
                 retelling().map(StartPlan.CatchUp::text),

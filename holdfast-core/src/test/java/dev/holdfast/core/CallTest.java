@@ -2,6 +2,7 @@ package dev.holdfast.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.CallOutcome;
 import dev.holdfast.Knowledge;
 import dev.holdfast.Report;
 import java.util.List;
@@ -191,7 +192,9 @@ class CallTest extends CoreScenario {
         session.idle();
         session.callFinished("c1", "paid");
 
-        assertThat(session.journal(Event.CallEnded.class)).isEmpty();
+        assertThat(session.journal(Event.CallEnded.class))
+                .singleElement()
+                .satisfies(e -> assertThat(e.outcome()).isEqualTo(CallOutcome.CANCELLED));
         session.message();
         assertThat(session.journal(Event.Noticed.class))
                 .extracting(Event.Noticed::what)

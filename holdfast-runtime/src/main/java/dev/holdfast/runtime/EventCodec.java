@@ -24,7 +24,7 @@ import tools.jackson.databind.module.SimpleModule;
 @SuppressWarnings("exports") // events are shown to the testkit only
 public final class EventCodec {
     /** Raised when the shape of any event changes; old shapes stay readable. */
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     private static final Map<String, Class<? extends Event>> TYPES = types();
 
@@ -55,7 +55,13 @@ public final class EventCodec {
                             + ", which this version of Holdfast does not know: use a newer one");
         }
         try {
-            return JSON.readValue(stored.event().body(), type);
+            return stored.event().version() == VERSION
+                    ? JSON.readValue(stored.event().body(), type)
+                    : JSON.treeToValue(
+                            OlderShapes.event(
+                                    stored.event().type(),
+                                    JSON.readTree(stored.event().body())),
+                            type);
         } catch (JacksonException e) {
             throw new JournalException(
                     JournalException.Problem.DAMAGED,
@@ -78,14 +84,16 @@ public final class EventCodec {
 
     /** The state of a snapshot; one of a version this program does not know is refused, never half-read (MB-17). */
     Durable restore(SnapshotRecord snapshot) {
-        if (snapshot.version() != VERSION) {
+        if (snapshot.version() < 1 || snapshot.version() > VERSION) {
             throw new JournalException(
                     JournalException.Problem.NEWER_FORMAT,
                     "the snapshot at event " + snapshot.seq() + " has version " + snapshot.version()
                             + ", which this version of Holdfast does not know: use a newer one");
         }
         try {
-            return JSON.readValue(snapshot.body(), Durable.class);
+            return snapshot.version() == VERSION
+                    ? JSON.readValue(snapshot.body(), Durable.class)
+                    : JSON.treeToValue(OlderShapes.state(JSON.readTree(snapshot.body())), Durable.class);
         } catch (JacksonException e) {
             throw new JournalException(
                     JournalException.Problem.DAMAGED,

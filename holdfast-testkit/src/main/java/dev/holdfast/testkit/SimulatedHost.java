@@ -10,6 +10,7 @@ import dev.holdfast.ToolAnswer;
 import dev.holdfast.ToolCall;
 import dev.holdfast.ToolSpec;
 import dev.holdfast.core.Core;
+import dev.holdfast.runtime.DoorRules;
 import dev.holdfast.runtime.Holdfast;
 import dev.holdfast.runtime.Options;
 import java.time.Duration;
@@ -89,6 +90,7 @@ final class SimulatedHost {
                 4,
                 Duration.ofSeconds(60),
                 Duration.ofMinutes(5),
+                DoorRules.standard().guard(SimulatedGuard.POLICY),
                 Duration.ofSeconds(15),
                 1 + world.random.nextInt(60),
                 Optional.empty(),
