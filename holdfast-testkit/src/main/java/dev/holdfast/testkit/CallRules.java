@@ -13,6 +13,8 @@ final class CallRules {
     private final MessageLedger.Broken broken;
     private final Set<String> started = new HashSet<>();
     private final Set<String> ended = new HashSet<>();
+    /** Ids of calls whose start is recorded and whose end is not. */
+    private final Set<String> running = new HashSet<>();
     /** Keys of calls by the question about them. */
     private final Map<String, String> questions = new HashMap<>();
     /** How often a call of that key was approved and did not begin since. */
@@ -41,6 +43,7 @@ final class CallRules {
 
     void started(Event.CallStarted e) {
         started.add(e.key());
+        running.add(e.callId());
         if (e.facts().ruling() == CallRuling.APPROVED) {
             int left = approvals.merge(e.key(), -1, Integer::sum);
             broken.check(left >= 0, () -> "TL-04: call " + e.callId() + " begins by an approval that is used up");
@@ -52,10 +55,16 @@ final class CallRules {
     }
 
     void ended(Event.CallEnded e) {
+        running.remove(e.callId());
         broken.check(ended.add(e.callId()), () -> "TL-03: call " + e.callId() + " has two rows in the audit");
         boolean ran = e.outcome() == CallOutcome.OK || e.outcome() == CallOutcome.ERROR;
         broken.check(
                 !ran || started.contains(e.key()), () -> "TL-07: call " + e.callId() + " ended and was never begun");
+    }
+
+    /** The agent's process is over: whatever it had begun has its row by now. */
+    void incarnationEnded() {
+        broken.check(running.isEmpty(), () -> "TL-08: calls " + running + " have no row in the audit");
     }
 
     /** A tool of the host begins to run. */

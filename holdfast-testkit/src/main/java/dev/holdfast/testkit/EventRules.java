@@ -176,6 +176,7 @@ final class EventRules {
             }
             case Event.IncarnationEnded e -> {
                 check(up && e.incarnation() == incarnation, "P3: incarnation " + e.incarnation() + " ends twice");
+                calls.incarnationEnded();
                 up = false;
             }
             default -> {}

@@ -90,7 +90,7 @@ final class SimulatedHost {
                 4,
                 Duration.ofSeconds(60),
                 Duration.ofMinutes(5),
-                DoorRules.standard().guard(SimulatedGuard.POLICY),
+                DoorRules.standard().guard(SimulatedGuard.POLICY).askTime(Duration.ofSeconds(4)),
                 Duration.ofSeconds(15),
                 1 + world.random.nextInt(60),
                 Optional.empty(),
