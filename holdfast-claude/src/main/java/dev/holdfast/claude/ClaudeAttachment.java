@@ -17,7 +17,9 @@ import dev.holdfast.claude.AgentProcess.Exit;
 import dev.holdfast.claude.ControlChannel.Answer;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -625,6 +627,9 @@ final class ClaudeAttachment implements Attachment {
                 retelling().map(StartPlan.CatchUp::id).orElseGet(ClaudeAttachment.this::newId),
                 retelling().map(StartPlan.CatchUp::text),
                 ClaudeAttachment.this::newId);
+        /** What was read in one go; of the thread that reads. */
+        private final List<Runnable> unheard = new ArrayList<>();
+
         private boolean adopted;
         private boolean over;
         private @Nullable DeliveryId told;
@@ -697,15 +702,29 @@ final class ClaudeAttachment implements Attachment {
         @Override
         public void line(String text) {
             var frame = codec.read(text); // before the lock: the longest part, and nothing waits for it
-            heard(() -> connection.received(text, frame));
+            unheard.add(() -> connection.received(text, frame));
         }
 
         @Override
         public void skipped(long bytes, String why) {
-            heard(() -> {
+            unheard.add(() -> {
                 report(new Report.Noticed("line_skipped", bytes + " bytes: " + why));
                 conversation.lineSkipped();
             });
+        }
+
+        @Override
+        public void caughtUp() {
+            if (unheard.isEmpty()) {
+                return;
+            }
+            List<Runnable> all = List.copyOf(unheard);
+            unheard.clear();
+            serially(() -> all.forEach(each -> {
+                if (life == this) {
+                    guarded(each);
+                }
+            }));
         }
 
         @Override

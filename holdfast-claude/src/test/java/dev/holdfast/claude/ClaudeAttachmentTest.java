@@ -448,6 +448,7 @@ class ClaudeAttachmentTest {
         for (String line : Recorded.lines("frames", "turns", version)) {
             boolean idle = line.contains("\"state\":\"idle\"");
             agent.listener.line(line);
+            agent.listener.caughtUp();
             if (idle && !waiting.isEmpty()) {
                 tell(waiting.poll());
                 if (waiting.size() == 1) {
