@@ -199,7 +199,7 @@ final class Step extends Feeds {
                             && t.current().id().toString().equals(e.detail()))
                     .ifPresent(t -> {
                         landed(t.current().id());
-                        continueTurn("the agent had the line already", List.of());
+                        continueTurn("the agent had the line already", List.of(), List.of());
                     });
         }
     }
@@ -326,14 +326,16 @@ final class Step extends Feeds {
                 if (k.present().contains(turn.current().id())) {
                     var unended = new ArrayList<>(o.begun());
                     unended.removeAll(o.ended());
-                    continueTurn("the agent was cut off in this turn", unended);
+                    continueTurn("the agent was cut off in this turn", unended, o.ended());
                 }
             }
-            case Knowledge.Tail.None ignored -> continueTurn("the agent was cut off in this turn", List.of());
+            case Knowledge.Tail.None ignored ->
+                continueTurn("the agent was cut off in this turn", List.of(), List.of());
         }
     }
 
-    private void continueTurn(String why, List<String> unended) {
+    /** @param ended calls whose answer the agent's record has, so that it need not be told of them (TL-07) */
+    private void continueTurn(String why, List<String> unended, List<String> ended) {
         var turn = durable.turn().orElseThrow();
         var asked = durable.approvals().stream()
                 .filter(a -> a.call().turn() == turn.number() && a.state() != Approval.State.USED)
@@ -341,9 +343,19 @@ final class Step extends Feeds {
         var mayHaveHappened = new ArrayList<>(unended);
         mayHaveHappened.removeAll(notBegun(durable));
         emit(new Event.ContinuationOpened(
-                turn.number(), nextId(), why, turn.calls(), mayHaveHappened, asked, now.plus(limits.turn())));
+                turn.number(),
+                nextId(),
+                why,
+                turn.calls().stream()
+                        .filter(c -> c.ended() || !ended.contains(c.callId()))
+                        .toList(),
+                mayHaveHappened,
+                asked,
+                now.plus(limits.turn())));
         live.callOrdinals.clear();
-        turn.calls().stream().filter(OpenCall::ended).forEach(c -> nth(c.tool(), c.inputDigest()));
+        turn.calls().stream()
+                .filter(c -> c.ended() || ended.contains(c.callId()))
+                .forEach(c -> nth(c.tool(), c.inputDigest()));
     }
 
     private void ended(Report.Ended e) {

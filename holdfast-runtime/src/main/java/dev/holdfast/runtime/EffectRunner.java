@@ -57,7 +57,9 @@ final class EffectRunner {
 
     private final Map<Effect.Key, Effect> running = new HashMap<>();
     private final Map<String, String> callInputs = new HashMap<>();
-    private final Map<String, ToolAnswer> answers = new HashMap<>();
+    /** Calls that have their answer, and whose end is not recorded. */
+    private final Set<String> answered = new HashSet<>();
+
     private final Map<String, AtomicBoolean> cancels = new HashMap<>();
     private Optional<Attachment> attachment = Optional.empty();
     /** The incarnation that the attachment is for. */
@@ -248,7 +250,7 @@ final class EffectRunner {
     private void ask(Effect.AskKnowledge e) {
         callInputs.clear();
         wanted.clear();
-        answers.clear();
+        answered.clear();
         cancels.clear();
         var specs = tools.values().stream().map(Tool::spec).toList();
         long epoch = e.key().epoch();
@@ -395,7 +397,12 @@ final class EffectRunner {
             return;
         }
         outlet.later(() -> {
-            answers.put(e.callId(), answer.error() ? ToolAnswer.error(redaction.registered(answer.text())) : answer);
+            var given = answer.error() ? ToolAnswer.error(redaction.registered(answer.text())) : answer;
+            if (stillWanted(e)) {
+                // Its row is written with this. Nobody waits for that: without it, the call may have happened.
+                answered.add(e.callId());
+                attachment.ifPresent(a -> a.answer(e.callId(), given));
+            }
             outlet.offer(new Input.CallFinished(
                     e.key().epoch(),
                     e.key().incarnation(),
@@ -411,11 +418,8 @@ final class EffectRunner {
                     a -> a.answer(e.callId(), ToolAnswer.error(e.refusal().get())));
             return;
         }
-        var answer = answers.remove(e.callId());
-        if (answer == null) {
-            LOG.warn("session {}: no answer is kept for call {}", session, e.callId());
-            return;
+        if (!answered.remove(e.callId())) {
+            LOG.warn("session {}: call {} has its end and was not answered", session, e.callId());
         }
-        attachment.ifPresent(a -> a.answer(e.callId(), answer));
     }
 }
