@@ -66,6 +66,7 @@ final class ClaudeAttachment implements Attachment {
     private OptionalLong startDue = OptionalLong.empty();
     private OptionalLong silentEndDue = OptionalLong.empty();
     private final Alarm alarm;
+    private final MemoryLook memory;
 
     private @Nullable Life life;
     private boolean verified;
@@ -73,6 +74,7 @@ final class ClaudeAttachment implements Attachment {
     private StopMode stopMode = StopMode.IDLE;
     private Optional<StartTrouble> trouble = Optional.empty();
 
+    /** One that does not tell what its process holds. */
     ClaudeAttachment(
             ClaudeCodeAgent agent,
             Launch launch,
@@ -82,6 +84,20 @@ final class ClaudeAttachment implements Attachment {
             Background background,
             StreamJson codec,
             ReportSink sink) {
+        this(agent, launch, place, source, gate, background, codec, sink, pid -> OptionalLong.empty());
+    }
+
+    ClaudeAttachment(
+            ClaudeCodeAgent agent,
+            Launch launch,
+            AgentPlace place,
+            AgentProcess.Source source,
+            StartGate gate,
+            Background background,
+            StreamJson codec,
+            ReportSink sink,
+            MemoryGauge gauge) {
+        this.memory = new MemoryLook(gauge, background::nanoTime);
         this.watcher = sink instanceof Watcher all ? all : Watcher.of(sink);
         this.agent = agent;
         this.launch = launch;
@@ -670,8 +686,12 @@ final class ClaudeAttachment implements Attachment {
             }
         }
 
-        /** An agent that acknowledges a line has read everything before it. */
+        /** An agent that acknowledges a line has read everything before it; one that rests is weighed. */
         private void landed(Report report) {
+            AgentProcess resting = report instanceof Report.Idle ? connection.process() : null;
+            if (resting != null) {
+                memory.look(resting.pid()).ifPresent(bytes -> ClaudeAttachment.this.report(new Report.Memory(bytes)));
+            }
             if (report instanceof Report.Landed landed && landed.id().equals(told)) {
                 connection.read(toldUpTo);
             }

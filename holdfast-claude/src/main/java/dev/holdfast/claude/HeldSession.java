@@ -25,6 +25,9 @@ import tools.jackson.databind.node.ObjectNode;
  * <p>A serial object: callers, the process's reports and alarms all {@link #enter}, and one of them at a time runs the
  * steps that wait, so no step is ever inside another. No step waits and none runs users' code. After every step, or those
  * that came together, {@link #advance} looks what is to be done now, so that no step has to know what comes after it.
+ *
+ * <p>Longer than other files: every step looks at the same few fields, and only what has fields of its own is a part by
+ * itself ({@link TurnCourse}, {@link StartCourse}, {@link HeldProcess}, {@link Mouth}, {@link Restarts}).
  */
 final class HeldSession {
     private static final Logger LOG = LoggerFactory.getLogger(HeldSession.class);
@@ -498,7 +501,7 @@ final class HeldSession {
             stop(StopMode.IDLE);
             return;
         }
-        String outworn = live.outworn(options, host.gauge(), now());
+        String outworn = live.outworn(options, now());
         if (!outworn.isEmpty()) {
             recycle(outworn);
             return;
@@ -625,6 +628,7 @@ final class HeldSession {
             case Report.Verified verified -> ready(from, verified);
             case Report.Mismatch mismatch -> from.mismatch = mismatch;
             case Report.Landed landed -> course.landed(landed.id());
+            case Report.Memory memory -> {} // looked at here
             case Report.Busy busy -> course.worksNow(from);
             case Report.Idle idle -> course.idle(from);
             case Report.Result result -> course.result(from, result.result());

@@ -26,6 +26,9 @@ public final class EventCodec {
     /** Raised when the shape of any event changes; old shapes stay readable. */
     static final int VERSION = 2;
 
+    /** The same for snapshots: those of version 1 have no binding, those of version 2 no calls that are asked about. */
+    static final int SNAPSHOT_VERSION = 3;
+
     private static final Map<String, Class<? extends Event>> TYPES = types();
 
     private static final JsonMapper JSON = JsonMapper.builder()
@@ -79,21 +82,22 @@ public final class EventCodec {
     }
 
     SnapshotRecord snapshot(long seq, Durable state) {
-        return new SnapshotRecord(seq, VERSION, JSON.writeValueAsBytes(state));
+        return new SnapshotRecord(seq, SNAPSHOT_VERSION, JSON.writeValueAsBytes(state));
     }
 
     /** The state of a snapshot; one of a version this program does not know is refused, never half-read (MB-17). */
     Durable restore(SnapshotRecord snapshot) {
-        if (snapshot.version() < 1 || snapshot.version() > VERSION) {
+        if (snapshot.version() < 1 || snapshot.version() > SNAPSHOT_VERSION) {
             throw new JournalException(
                     JournalException.Problem.NEWER_FORMAT,
                     "the snapshot at event " + snapshot.seq() + " has version " + snapshot.version()
                             + ", which this version of Holdfast does not know: use a newer one");
         }
         try {
-            return snapshot.version() == VERSION
+            return snapshot.version() == SNAPSHOT_VERSION
                     ? JSON.readValue(snapshot.body(), Durable.class)
-                    : JSON.treeToValue(OlderShapes.state(JSON.readTree(snapshot.body())), Durable.class);
+                    : JSON.treeToValue(
+                            OlderShapes.state(snapshot.version(), JSON.readTree(snapshot.body())), Durable.class);
         } catch (JacksonException e) {
             throw new JournalException(
                     JournalException.Problem.DAMAGED,

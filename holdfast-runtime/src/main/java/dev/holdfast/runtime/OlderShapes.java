@@ -3,7 +3,7 @@ package dev.holdfast.runtime;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Brings what version 1 wrote into the present shape: what it did not record was nothing, or is not known. */
+/** Brings what older versions wrote into the present shape: what it did not record was nothing, or is not known. */
 final class OlderShapes {
     private OlderShapes() {}
 
@@ -34,8 +34,11 @@ final class OlderShapes {
                 .put("rule", "");
     }
 
-    static JsonNode state(JsonNode body) {
+    static JsonNode state(int version, JsonNode body) {
         if (body instanceof ObjectNode state) {
+            if (version < 2) {
+                state.putObject("binding");
+            }
             state.putArray("approvals");
             state.putArray("started");
             for (JsonNode question : state.path("questions")) {
