@@ -153,7 +153,8 @@ final class EventWords {
             case Event.CatchUpPlanned e -> Optional.of(of(e));
             case Event.CallStarted e -> Optional.of(of(e));
             case Event.CallEnded e when e.outcome() == CallOutcome.DENIED -> Optional.of(of(e));
-            case Event.QuestionAsked e -> Optional.of(of(e) + "; answer with: holdfast approve NAME yes");
+            case Event.QuestionAsked e ->
+                Optional.of(of(e) + (e.call().isPresent() ? "; answer with: holdfast approve NAME yes, or no" : ""));
             case Event.QuestionWithdrawn e -> Optional.of(of(e));
             case Event.InterruptAsked e ->
                 Optional.of(e.number() > 0 ? "interrupting" : "interrupting" + because(e.why()));

@@ -15,6 +15,7 @@ import java.util.function.UnaryOperator;
 /** Folds events into the state: the only place where {@link Durable} changes. Every stage change goes through its table. */
 final class Fold {
     private static final int LAST_WORDS_MAX = 200;
+    private static final int QUESTION_MAX = 4_000;
 
     private final Limits limits;
 
@@ -39,7 +40,7 @@ final class Fold {
             case Event.MessageEnded e -> messageEnded(d, e);
             case Event.QuestionAsked e -> {
                 var questions = new ArrayList<>(d.questions);
-                questions.add(new Question(e.id(), e.deadline(), e.after(), e.text(), e.call()));
+                questions.add(new Question(e.id(), e.deadline(), e.after(), shown(e.text()), e.call()));
                 d.questions = questions;
                 e.call().ifPresent(call -> {
                     var approvals = new ArrayList<>(d.approvals);
@@ -449,6 +450,11 @@ final class Fold {
             throw new IllegalStateException("turn " + number + " is not open: turn " + turn.number() + " is");
         }
         return turn;
+    }
+
+    /** The event has the whole. */
+    private static String shown(String text) {
+        return text.length() > QUESTION_MAX ? text.substring(0, QUESTION_MAX - 1) + "…" : text;
     }
 
     private static String shortened(String text) {

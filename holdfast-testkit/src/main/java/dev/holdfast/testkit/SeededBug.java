@@ -93,8 +93,6 @@ public enum SeededBug {
     DENIED_CALL_RUNS("TL-03", 200),
     /** Nobody answered whether a call may run, and it runs. */
     SILENCE_TAKEN_FOR_YES("TL-04", 200),
-    /** A call runs by an approval that was used before. */
-    APPROVAL_USED_TWICE("TL-04", 1_000),
     /** A call that was running when its agent died has no row in the audit. */
     LOST_CALL_WITHOUT_ROW("TL-08", 200),
     /** The boundary is not asked. */

@@ -293,8 +293,6 @@ final class SlippingCore implements Core {
                         : after;
             case RECLAIM_TO_TAIL -> event instanceof Event.IncarnationPlanned ? toTail(before, after) : after;
             case REDELIVERY_AFTER_SETTLE -> redelivered(after, event);
-            case APPROVAL_USED_TWICE ->
-                event instanceof Event.CallStarted ? with(after, "approvals", before.approvals()) : after;
             case RESTORED_IN_WRONG_ORDER ->
                 event instanceof Event.MessagesRestored
                         ? with(after, "front", after.front().reversed())
