@@ -20,6 +20,7 @@ abstract sealed class Calls extends Work permits Turns {
 
     private static final String TURN_OVER = "the turn is over";
     private static final int KEY_DIGITS = 32;
+    private static final int ANSWERED_REMEMBERED = 64;
 
     Calls(Limits limits, Fold fold, Durable durable, Live live, Instant now) {
         super(limits, fold, durable, live, now);
@@ -32,6 +33,7 @@ abstract sealed class Calls extends Work permits Turns {
         if (live.calls.containsKey(c.callId())) {
             return;
         }
+        forgetAnswered();
         var scope = durable.turn().map(t -> t.original().scope(t.number())).orElse("0");
         var tool = c.builtIn() ? "agent/" + c.tool() : c.tool();
         int nth = nth(tool, c.inputDigest());
@@ -45,6 +47,16 @@ abstract sealed class Calls extends Work permits Turns {
                         c.builtIn(),
                         key,
                         SessionCore.message(durable.turn())));
+    }
+
+    /** A long turn does not make each of its calls slower: of those that are over the newest are remembered. */
+    private void forgetAnswered() {
+        var oldest = live.calls.values().iterator();
+        while (live.calls.size() >= ANSWERED_REMEMBERED && oldest.hasNext()) {
+            if (oldest.next().stage() == Call.Stage.ANSWERED) {
+                oldest.remove();
+            }
+        }
     }
 
     /** Counts calls alike, those included whose end the agent was told of when it was asked to go on. */
