@@ -60,6 +60,7 @@ final class EffectRunner {
     /** Calls that have their answer, and whose end is not recorded. */
     private final Set<String> answered = new HashSet<>();
 
+    private final Map<String, ToolAnswer> answers = new HashMap<>();
     private final Map<String, AtomicBoolean> cancels = new HashMap<>();
     private Optional<Attachment> attachment = Optional.empty();
     /** The incarnation that the attachment is for. */
@@ -251,6 +252,7 @@ final class EffectRunner {
         callInputs.clear();
         wanted.clear();
         answered.clear();
+        answers.clear();
         cancels.clear();
         var specs = tools.values().stream().map(Tool::spec).toList();
         long epoch = e.key().epoch();
@@ -398,10 +400,12 @@ final class EffectRunner {
         }
         outlet.later(() -> {
             var given = answer.error() ? ToolAnswer.error(redaction.registered(answer.text())) : answer;
-            if (stillWanted(e)) {
+            if (stillWanted(e) && outlet.holds()) {
                 // Its row is written with this. Nobody waits for that: without it, the call may have happened.
                 answered.add(e.callId());
                 attachment.ifPresent(a -> a.answer(e.callId(), given));
+            } else {
+                answers.put(e.callId(), given);
             }
             outlet.offer(new Input.CallFinished(
                     e.key().epoch(),
@@ -418,8 +422,14 @@ final class EffectRunner {
                     a -> a.answer(e.callId(), ToolAnswer.error(e.refusal().get())));
             return;
         }
-        if (!answered.remove(e.callId())) {
-            LOG.warn("session {}: call {} has its end and was not answered", session, e.callId());
+        if (answered.remove(e.callId())) {
+            return;
+        }
+        var answer = answers.remove(e.callId());
+        if (answer == null) {
+            LOG.warn("session {}: no answer is kept for call {}", session, e.callId());
+        } else {
+            attachment.ifPresent(a -> a.answer(e.callId(), answer));
         }
     }
 }
