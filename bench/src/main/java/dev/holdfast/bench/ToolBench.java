@@ -156,7 +156,7 @@ final class ToolBench {
 
         /** Until the end of the last call is written, as it is long before a model calls again. */
         private void quiet() throws Exception {
-            commits(1, new Latencies());
+            commits(2, new Latencies()); // the first may have been quicker than what was to be written
         }
 
         /** What one commit takes, from asking for it to being told. */
