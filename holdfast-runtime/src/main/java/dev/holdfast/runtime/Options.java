@@ -18,7 +18,7 @@ import java.util.function.Function;
  * @param unread what may lie unread in a session that is opened here for the first time
  * @param processes the cap on live agent processes (HS-04, default {@code max(4, memory / 512 MiB)})
  * @param slotWait how long a session waits for a place before it is told (HS-04, default 60 s)
- * @param toolDeadline how long a host tool may run (TL-06, default 5 min)
+ * @param toolLimits how long a host tool may run and how much it may answer (TL-06, TL-10)
  * @param door who decides about calls of tools, and what is kept out of the records (TL-03, TL-08)
  * @param stopWait how long {@link Holdfast#close} waits for processes to end (default 15 s)
  * @param snapshotEvents events after which a snapshot of the state is kept, which bounds recovery (default 500)
@@ -33,7 +33,7 @@ public record Options(
         SessionLimits unread,
         int processes,
         Duration slotWait,
-        Duration toolDeadline,
+        ToolLimits toolLimits,
         DoorRules door,
         Duration stopWait,
         int snapshotEvents,
@@ -59,7 +59,7 @@ public record Options(
                 SessionLimits.standard(),
                 processesFor(Runtime.getRuntime().maxMemory() * 4),
                 Duration.ofSeconds(60),
-                Duration.ofMinutes(5),
+                ToolLimits.standard(),
                 DoorRules.standard(),
                 Duration.ofSeconds(15),
                 500,
@@ -80,7 +80,7 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
                 door,
                 stopWait,
                 snapshotEvents,
@@ -96,7 +96,7 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
                 door,
                 stopWait,
                 snapshotEvents,
@@ -112,7 +112,7 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
                 door,
                 stopWait,
                 snapshotEvents,
@@ -128,7 +128,23 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
+                door,
+                stopWait,
+                snapshotEvents,
+                home,
+                surroundings,
+                resolver,
+                core);
+    }
+
+    public Options toolLimits(ToolLimits toolLimits) {
+        return new Options(
+                limits,
+                unread,
+                processes,
+                slotWait,
+                toolLimits,
                 door,
                 stopWait,
                 snapshotEvents,
@@ -144,7 +160,7 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
                 door,
                 stopWait,
                 snapshotEvents,
@@ -170,7 +186,7 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
                 door,
                 stopWait,
                 snapshotEvents,
@@ -186,7 +202,7 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
                 door,
                 stopWait,
                 snapshotEvents,
@@ -202,7 +218,7 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
                 door,
                 stopWait,
                 snapshotEvents,
@@ -218,7 +234,7 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
                 door,
                 stopWait,
                 snapshotEvents,

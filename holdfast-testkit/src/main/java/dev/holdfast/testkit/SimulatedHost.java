@@ -13,6 +13,7 @@ import dev.holdfast.core.Core;
 import dev.holdfast.runtime.DoorRules;
 import dev.holdfast.runtime.Holdfast;
 import dev.holdfast.runtime.Options;
+import dev.holdfast.runtime.ToolLimits;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -89,7 +90,7 @@ final class SimulatedHost {
                 world.unread(),
                 4,
                 Duration.ofSeconds(60),
-                Duration.ofMinutes(5),
+                ToolLimits.standard(),
                 DoorRules.standard().guard(SimulatedGuard.POLICY).askTime(Duration.ofSeconds(4)),
                 Duration.ofSeconds(15),
                 1 + world.random.nextInt(60),
