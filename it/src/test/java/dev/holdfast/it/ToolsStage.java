@@ -174,9 +174,9 @@ final class ToolsStage {
             try (var journal = SqliteJournal.at(directory.resolve("data"));
                     var host = Holdfast.open(journal, Options.standard())) {
                 var session = host.session("tools", relay.isPresent() ? agent.toolsOverHttp(relay.get()) : agent);
-                try (var told = session.events(0, new Told())) {
-                    course.run(session, mind);
-                }
+                var told = session.events(0, new Told());
+                course.run(session, mind);
+                told.close();
             }
         }
     }
