@@ -8,4 +8,9 @@ public interface Agent {
 
     /** Tools of the host: {@link Tool} objects, or objects with {@link AgentTool} methods. */
     List<Object> tools();
+
+    /** What each turn is given besides; for a {@link TurnHarness} only. */
+    default TurnSettings turnSettings() {
+        return TurnSettings.standard();
+    }
 }

@@ -10,4 +10,7 @@ public interface EventListener {
 
     /** A fragment of the answer being written. Live only: lost on reconnect, its full text is in the settling event. */
     default void onText(long turn, String fragment) {}
+
+    /** What the agent is doing, each beat at most once in a turn (HN-03). Live only: lost on reconnect. */
+    default void onBeat(long turn, Beat beat) {}
 }

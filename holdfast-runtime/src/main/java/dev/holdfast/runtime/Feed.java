@@ -1,5 +1,6 @@
 package dev.holdfast.runtime;
 
+import dev.holdfast.Beat;
 import dev.holdfast.EventListener;
 import dev.holdfast.JournalReader;
 import dev.holdfast.SessionName;
@@ -11,6 +12,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,7 +23,7 @@ import org.slf4j.LoggerFactory;
 final class Feed {
     private static final Logger LOG = LoggerFactory.getLogger(Feed.class);
     private static final int PAGE = 200;
-    private static final int TEXTS_MAX = 10_000;
+    private static final int MOMENTS_MAX = 10_000;
     private static final Duration RETRY = Duration.ofSeconds(1);
 
     private final SessionName session;
@@ -58,15 +60,20 @@ final class Feed {
     }
 
     void text(long turn, String fragment) {
-        subscribers.forEach(s -> s.text(turn, fragment));
+        subscribers.forEach(s -> s.live(turn, l -> l.onText(turn, fragment)));
     }
 
-    private record Text(long turn, String fragment) {}
+    void beat(long turn, Beat beat) {
+        subscribers.forEach(s -> s.live(turn, l -> l.onBeat(turn, beat)));
+    }
+
+    /** What is only told live. */
+    private record Moment(long turn, Consumer<EventListener> give) {}
 
     /** One reader: a serial pump that reads pages until there is nothing new, then gives live text. */
     private final class Subscriber implements Subscription {
         private final EventListener listener;
-        private final Deque<Text> texts = new ArrayDeque<>();
+        private final Deque<Moment> moments = new ArrayDeque<>();
         private long after;
         private boolean running;
         private boolean again;
@@ -88,12 +95,12 @@ final class Feed {
             surroundings.executor().execute(this::pump);
         }
 
-        void text(long turn, String fragment) {
+        void live(long turn, Consumer<EventListener> give) {
             synchronized (this) {
-                if (texts.size() >= TEXTS_MAX) {
-                    texts.removeFirst(); // live text may be lost; its whole is in the settling event
+                if (moments.size() >= MOMENTS_MAX) {
+                    moments.removeFirst(); // live text may be lost; its whole is in the settling event
                 }
-                texts.add(new Text(turn, fragment));
+                moments.add(new Moment(turn, give));
             }
             signal();
         }
@@ -120,7 +127,7 @@ final class Feed {
             synchronized (listener) {
                 for (StoredEvent stored : page) {
                     if (stored.event().type().equals(Event.TurnSettled.class.getSimpleName())) {
-                        giveTexts(stored.event().turn().orElse(0)); // a turn's words come before its end
+                        giveLive(stored.event().turn().orElse(0)); // a turn's words come before its end
                     }
                     call(() -> listener.onEvent(EventCodec.forReaders(stored)));
                     after = stored.seq();
@@ -130,25 +137,25 @@ final class Feed {
                 pump();
                 return;
             }
-            giveTexts(Long.MAX_VALUE);
+            giveLive(Long.MAX_VALUE);
             if (!stopPumping()) {
                 pump();
             }
         }
 
-        /** Gives the fragments of turns up to {@code through}. */
-        private void giveTexts(long through) {
+        /** Gives the moments of turns up to {@code through}. */
+        private void giveLive(long through) {
             while (true) {
-                Text text;
+                Moment moment;
                 synchronized (this) {
-                    var next = texts.peekFirst();
+                    var next = moments.peekFirst();
                     if (next == null || next.turn() > through) {
                         return;
                     }
-                    text = texts.removeFirst();
+                    moment = moments.removeFirst();
                 }
                 synchronized (listener) {
-                    call(() -> listener.onText(text.turn(), text.fragment()));
+                    call(() -> moment.give().accept(listener));
                 }
             }
         }

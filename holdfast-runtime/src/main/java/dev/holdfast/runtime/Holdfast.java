@@ -130,7 +130,7 @@ public final class Holdfast implements AutoCloseable {
 
     /** As {@link #session(SessionName, Agent, SessionPolicy)}, without blocking. */
     public CompletionStage<Session> sessionAsync(SessionName name, Agent agent, SessionPolicy policy) {
-        var taking = Taking.agent(agent.harness(), Tools.of(agent.tools()), policy);
+        var taking = Taking.agent(agent, policy);
         return taken(name, taking)
                 .thenCompose(session -> parts.journal()
                         .session(name)

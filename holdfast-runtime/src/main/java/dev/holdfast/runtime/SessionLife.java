@@ -1,9 +1,11 @@
 package dev.holdfast.runtime;
 
+import dev.holdfast.Agent;
 import dev.holdfast.Claim;
 import dev.holdfast.Drained;
 import dev.holdfast.FeedEnd;
 import dev.holdfast.Harness;
+import dev.holdfast.HarnessNeed;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.JournalException;
 import dev.holdfast.Outcome;
@@ -12,6 +14,9 @@ import dev.holdfast.SessionName;
 import dev.holdfast.SessionPolicy;
 import dev.holdfast.SessionSummary;
 import dev.holdfast.Tool;
+import dev.holdfast.TurnHarness;
+import dev.holdfast.TurnOptions;
+import dev.holdfast.TurnSettings;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Input;
 import dev.holdfast.core.Live;
@@ -86,6 +91,7 @@ abstract class SessionLife implements Session, Owner.Audience {
 
     final Callers callers;
     final Internals internals;
+    final Beats beats = new Beats();
     final List<CompletableFuture<Boolean>> awaiting = new ArrayList<>();
     final Map<Long, List<Ending>> settling = new LinkedHashMap<>();
     Optional<Reading> reading = Optional.empty();
@@ -101,17 +107,30 @@ abstract class SessionLife implements Session, Owner.Audience {
     private boolean missed;
 
     /** Who takes the session's mail here, and how. */
-    record Taking(Harness harness, Map<String, Tool> tools, SessionPolicy policy, Taker taker) {
-        static Taking agent(Harness harness, Map<String, Tool> tools, SessionPolicy policy) {
-            return new Taking(harness, tools, policy, Taker.AGENT);
+    record Taking(
+            Harness harness, Map<String, Tool> tools, TurnSettings settings, SessionPolicy policy, Taker taker) {
+        static Taking agent(Agent agent, SessionPolicy policy) {
+            var settings = agent.turnSettings();
+            if (agent.harness() instanceof TurnHarness thinker) {
+                check(thinker, settings);
+            }
+            return new Taking(agent.harness(), Tools.of(agent.tools()), settings, policy, Taker.AGENT);
+        }
+
+        private static void check(TurnHarness thinker, TurnSettings settings) {
+            var unused = TurnOptions.of(thinker.name(), settings.options(), thinker.turnOptions());
+            if (thinker.requires().contains(HarnessNeed.SANDBOX)) {
+                throw new IllegalArgumentException("harness '" + thinker.name()
+                        + "' needs a sandbox, and this host has none: use a harness that does without");
+            }
         }
 
         /** A reading surface, or nobody. */
         static Taking without(Taker taker) {
-            return new Taking(NoAgent.INSTANCE, Map.of(), SessionPolicy.standard(), taker);
+            return new Taking(NoAgent.INSTANCE, Map.of(), TurnSettings.standard(), SessionPolicy.standard(), taker);
         }
 
-        Settings settings() {
+        Settings ofMail() {
             return new Settings(
                     policy.stay() == SessionPolicy.Stay.STAY_OPEN,
                     policy.combine(),
@@ -371,7 +390,7 @@ abstract class SessionLife implements Session, Owner.Audience {
             internals.forget();
             var next = owner(claim);
             owner = Optional.of(next);
-            next.wake(taking.harness().name(), taking.settings());
+            next.wake(taking.harness().name(), taking.ofMail());
             if (closed || changing) {
                 next.offer(new Input.Leaving());
             } else {
@@ -393,6 +412,7 @@ abstract class SessionLife implements Session, Owner.Audience {
                 outlet -> new EffectRunner(
                         name,
                         taking.harness(),
+                        taking.settings(),
                         taking.tools(),
                         parts.slots(),
                         parts.transcript(),

@@ -386,7 +386,7 @@ final class EventRules {
             return;
         }
         switch (entry.kind()) {
-            case CLEAR, COMPACT, RESET -> inItsPlace(entry);
+            case CLEAR, CUT, COMPACT, RESET -> inItsPlace(entry);
             case CLOSE -> {
                 if (!CloseReason.recoverable(entry.label.note())) {
                     reason(entry);

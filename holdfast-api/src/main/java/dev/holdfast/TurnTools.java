@@ -1,0 +1,17 @@
+package dev.holdfast;
+
+import java.util.List;
+
+/** The host's tools during one turn, through the one door (TL-03). Thread-safe: calls may run in parallel. */
+public interface TurnTools {
+    /** Those the model is to be shown, in the order bound. */
+    List<ToolSpec> list();
+
+    /**
+     * Calls a tool and waits for its answer. Never throws: a tool that is not there, an input that does not fit and a tool
+     * that fails are outcomes as well.
+     *
+     * @param input a JSON object as JSON text
+     */
+    ToolOutcome call(String name, String input);
+}
