@@ -1,6 +1,7 @@
 package dev.holdfast;
 
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 
 /** The host's tools during one turn, through the one door (TL-03). Thread-safe: calls may run in parallel. */
 public interface TurnTools {
@@ -14,4 +15,7 @@ public interface TurnTools {
      * @param input a JSON object as JSON text
      */
     ToolOutcome call(String name, String input);
+
+    /** As {@link #call}, without waiting: for calls that run in parallel (TL-09). Never completes with an exception. */
+    CompletionStage<ToolOutcome> callAsync(String name, String input);
 }

@@ -1,5 +1,8 @@
 package dev.holdfast.runtime;
 
+import dev.holdfast.TranscriptTurn;
+import java.util.OptionalLong;
+import java.util.function.Predicate;
 import dev.holdfast.Addresses;
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.DeliveryId;
@@ -39,10 +42,12 @@ import java.util.function.Consumer;
  */
 final class HeldSession extends SessionMail {
     private final SessionAddresses addresses;
+    private final SessionTranscript transcript;
 
     HeldSession(SessionName name, Taking taking, Holdfast.Parts parts) {
         super(name, taking, parts);
         addresses = new SessionAddresses(this, parts);
+        transcript = new SessionTranscript(this, parts);
     }
 
     @Override
@@ -288,7 +293,12 @@ final class HeldSession extends SessionMail {
 
     /** Completes once that close was acted on, and everything before it ended if it was one for good. */
     private CompletionStage<Void> ended(long close) {
-        var over = watches.state(now -> now.phase() == Phase.CLOSED ? now.takenThrough() >= close : now.named(close));
+        return reached(now -> now.phase() == Phase.CLOSED ? now.takenThrough() >= close : now.named(close));
+    }
+
+    /** Completes once the state is so; wakes an owner that may see to it. */
+    CompletionStage<Void> reached(Predicate<Durable> wanted) {
+        var over = watches.state(wanted);
         synchronized (lock) {
             if (owner.isPresent() && told) {
                 watches.reached(state);
@@ -305,6 +315,33 @@ final class HeldSession extends SessionMail {
                 .thenCompose(at -> at.filter(s -> s.summary().phase().equals(Phase.CLOSED.name()))
                         .map(s -> ended(s.lastArrival()))
                         .orElseGet(() -> CompletableFuture.completedFuture(null)));
+    }
+
+    // ---- transcript -----------------------------------------------------------------------------------------------
+
+    @Override
+    public CompletionStage<List<TranscriptTurn>> transcript(long after, int max) {
+        return onward(transcript.page(after, max));
+    }
+
+    @Override
+    public CompletionStage<Receipt> regenerate() {
+        return onward(transcript.regenerate(OptionalLong.empty()));
+    }
+
+    @Override
+    public CompletionStage<Receipt> regenerateFrom(long turn) {
+        return onward(transcript.regenerate(OptionalLong.of(turn)));
+    }
+
+    @Override
+    public CompletionStage<Receipt> deleteFrom(long turn) {
+        return onward(transcript.deleteFrom(turn));
+    }
+
+    @Override
+    public CompletionStage<Long> fork(SessionName name, OptionalLong through) {
+        return onward(transcript.fork(name, through));
     }
 
     // ---- questions and requests of the host -------------------------------------------------------------------------

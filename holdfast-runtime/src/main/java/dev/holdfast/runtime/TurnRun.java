@@ -316,29 +316,37 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
 
     @Override
     public ToolOutcome call(String name, String input) {
+        var answer = callAsync(name, input);
+        try {
+            return answer.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            answer.complete(CANCELLED);
+            return CANCELLED;
+        } catch (ExecutionException e) {
+            return new ToolOutcome.Failed("the call failed: " + e.getCause());
+        }
+    }
+
+    @Override
+    public CompletableFuture<ToolOutcome> callAsync(String name, String input) {
         if (harness.surface().withheld().contains(name)) {
-            return new ToolOutcome.Failed("there is no tool '" + name + "' here");
+            return CompletableFuture.completedFuture(
+                    new ToolOutcome.Failed("there is no tool '" + name + "' here"));
         }
         var answer = new CompletableFuture<ToolOutcome>();
         String id;
         synchronized (lock) {
             if (over || cancelled || failure.isPresent()) {
-                return cancelled ? CANCELLED : OVER;
+                return CompletableFuture.completedFuture(cancelled ? CANCELLED : OVER);
             }
             callsMade++;
             id = delivery + "-" + callsMade;
             calls.put(id, answer);
         }
         sink.report(new Report.CallRequested(id, name, input));
-        try {
-            return answer.get();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            withdraw(id);
-            return CANCELLED;
-        } catch (ExecutionException e) {
-            return new ToolOutcome.Failed("the call failed: " + e.getCause());
-        }
+        var unused = answer.whenComplete((outcome, failure) -> withdraw(id)); // when its thinker waits no more
+        return answer;
     }
 
     private void withdraw(String id) {
