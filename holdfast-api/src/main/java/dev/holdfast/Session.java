@@ -147,6 +147,15 @@ public interface Session {
     CompletionStage<Long> fork(SessionName name, OptionalLong through);
 
     /**
+     * Lets another agent think from now on, once the open turn has ended: the conversation goes on from our transcript, and
+     * what the one before remembered by itself is given up (HN-04). A turn that begins meanwhile is the new one's.
+     *
+     * @throws IllegalArgumentException for options or tools that cannot be bound
+     * @throws HoldfastException when no agent has the session here
+     */
+    CompletionStage<Void> swap(Agent agent);
+
+    /**
      * Asks a question of whoever watches the session. It is durable: asked again under its id after a restart, it is the
      * same question, and an answer already given is found (IN-14).
      *

@@ -11,9 +11,13 @@ public interface Turn {
 
     /**
      * The conversation so far, oldest first, bounded to the newest 100,000 characters unless the host says otherwise, with
-     * the cut said in a message of the host's own (HN-05). The last ones are what this turn is to answer. Immutable.
+     * the cut said in a message of the host's own (HN-05). A turn that was not answered ends with a message of the host's
+     * own as well, which says so. The last ones are {@link #asked}. Immutable.
      */
     List<TurnMessage> messages();
+
+    /** What this turn is to answer, never empty: for a thinker that remembers the rest (HN-05). Immutable. */
+    List<TurnMessage> asked();
 
     /** How many messages the transcript has, those that {@link #messages} leaves out included (HN-04). */
     int length();

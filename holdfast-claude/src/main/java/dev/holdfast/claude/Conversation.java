@@ -4,6 +4,7 @@ import dev.holdfast.DeliveryId;
 import dev.holdfast.Report;
 import dev.holdfast.TurnResult;
 import dev.holdfast.Usage;
+import dev.holdfast.claude.BeatSigns.Sign;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.OptionalLong;
@@ -20,6 +21,7 @@ final class Conversation {
     private final Consumer<Report> reports;
     private final LongSupplier clock;
     private final Vigil vigil;
+    private final BeatSigns beats;
     private final CostMeter cost = new CostMeter();
     private final Set<String> unacknowledged = new LinkedHashSet<>();
     private final Set<String> noticesTold = new LinkedHashSet<>();
@@ -46,6 +48,7 @@ final class Conversation {
         this.reports = reports;
         this.clock = clock;
         this.vigil = new Vigil(deadlines);
+        this.beats = new BeatSigns(beat -> reports.accept(new Report.Doing(beat)));
     }
 
     Vigil vigil() {
@@ -101,6 +104,7 @@ final class Conversation {
             case Frame.Init init -> began();
             case Frame.Partial partial -> {
                 vigil.life(clock.getAsLong());
+                beats.seen(partial.text().isEmpty() ? Sign.THOUGHT : Sign.WORDS);
                 if (!partial.text().isEmpty()) {
                     reports.accept(new Report.Text(partial.text()));
                 }
@@ -141,6 +145,7 @@ final class Conversation {
         long now = clock.getAsLong();
         vigil.life(now);
         frame.toolUses().forEach(id -> vigil.toolBegan(id, now));
+        beats.seen(frame.toolUses().isEmpty() ? Sign.WORDS : Sign.CALL);
         if (!frame.sidechain()) {
             answerId = frame.uuid();
             assistantError = frame.error();
@@ -154,7 +159,10 @@ final class Conversation {
         } else {
             vigil.life(now);
         }
-        frame.toolResults().forEach(id -> vigil.toolEnded(id, now));
+        frame.toolResults().forEach(id -> {
+            vigil.toolEnded(id, now);
+            beats.seen(Sign.CALL_ENDED);
+        });
     }
 
     /** A line of ours that comes back while the agent rests was in its memory before; whether so, the next state tells. */
@@ -169,6 +177,7 @@ final class Conversation {
             repeated = uuid;
         }
         reports.accept(new Report.Landed(DeliveryId.parse(uuid)));
+        beats.seen(Sign.LANDED);
     }
 
     private void idle() {
@@ -242,6 +251,10 @@ final class Conversation {
         landedSinceResult = false;
         skippedLine = false;
         keptBack = "";
+        if (result.ending() == TurnResult.Ending.ANSWERED) {
+            beats.seen(Sign.ANSWER);
+        }
+        beats.turnOver();
         reports.accept(new Report.Result(result));
     }
 

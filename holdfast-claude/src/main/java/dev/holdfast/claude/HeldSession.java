@@ -622,6 +622,7 @@ final class HeldSession {
             case Report.Idle idle -> course.idle(from);
             case Report.Result result -> course.result(from, result.result());
             case Report.Text text -> say(new HeldEvent.Text(text.fragment()));
+            case Report.Doing doing -> {} // beats are of sessions; whoever holds an agent himself sees its frames
             case Report.CallRequested call -> course.called(from, call);
             case Report.CallWithdrawn call -> from.desk().withdrawn(call.callId());
             case Report.InterruptAnswered answered -> course.interruptAnswered();

@@ -1,5 +1,6 @@
 package dev.holdfast.runtime;
 
+import dev.holdfast.Agent;
 import dev.holdfast.TranscriptTurn;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
@@ -315,6 +316,13 @@ final class HeldSession extends SessionMail {
                 .thenCompose(at -> at.filter(s -> s.summary().phase().equals(Phase.CLOSED.name()))
                         .map(s -> ended(s.lastArrival()))
                         .orElseGet(() -> CompletableFuture.completedFuture(null)));
+    }
+
+    // ---- who thinks -----------------------------------------------------------------------------------------------
+
+    @Override
+    public CompletionStage<Void> swap(Agent agent) {
+        return onward(swapped(agent, () -> reached(now -> now.turn().isEmpty())));
     }
 
     // ---- transcript -----------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -627,6 +628,28 @@ abstract class SessionLife implements Session, Owner.Audience {
             }
             letGo = false;
             return change(next);
+        }
+    }
+
+    /** Another agent takes the mail once {@code rest} has come; the owner there is goes first, with its process. */
+    CompletionStage<Void> swapped(Agent agent, Supplier<CompletionStage<Void>> rest) {
+        synchronized (lock) {
+            checkAgent();
+            var unused = Taking.agent(agent, taking.policy()); // refused now or not at all
+        }
+        return rest.get()
+                .thenCompose(rested -> {
+                    synchronized (lock) {
+                        checkAgent();
+                        return change(Taking.agent(agent, taking.policy()));
+                    }
+                })
+                .thenRun(this::signal);
+    }
+
+    private void checkAgent() {
+        if (taking.taker() != Taker.AGENT) {
+            throw new HoldfastException("session " + name + " has no agent here that could be swapped: open it with one");
         }
     }
 

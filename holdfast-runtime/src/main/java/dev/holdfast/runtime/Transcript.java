@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -260,11 +261,15 @@ final class Transcript {
             }
         }
         if (turn.outcome() != Outcome.ANSWERED) {
-            text.append("\nThis was not answered (")
-                    .append(turn.outcome().name().toLowerCase(java.util.Locale.ROOT));
-            text.append("). Nothing is to be done about it now.\n");
+            text.append('\n').append(notAnswered(turn.outcome())).append('\n');
         }
         return text.toString();
+    }
+
+    /** What stands in the place of an answer. */
+    static String notAnswered(Outcome outcome) {
+        return "This was not answered (" + outcome.name().toLowerCase(Locale.ROOT)
+                + "). Nothing is to be done about it now.";
     }
 
     /** Quoted line by line, so that what was said cannot pass for what the host says. */

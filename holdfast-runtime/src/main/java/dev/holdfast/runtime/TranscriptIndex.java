@@ -66,10 +66,10 @@ final class TranscriptIndex {
             case Event.TurnSettled e -> {
                 if (e.kind() != Told.Kind.INTERNAL) {
                     long asked = e.kind() == Told.Kind.AFTER_LIMIT ? 1 : e.messages().size();
-                    put(e.turn(), at, asked + (e.outcome() == Outcome.ANSWERED ? 1 : 0));
+                    put(e.turn(), at, asked + 1); // the answer, or that there is none
                 }
             }
-            case Event.TurnCopied e -> put(e.turn(), at, e.entries());
+            case Event.TurnCopied e -> put(e.turn(), at, e.entries() + (e.outcome() == Outcome.ANSWERED ? 0 : 1));
             case Event.TranscriptCut e -> {
                 turns.tailMap(e.from(), true).clear();
                 messages.tailMap(e.from(), true).clear();

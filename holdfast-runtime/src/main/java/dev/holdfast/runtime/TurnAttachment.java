@@ -7,6 +7,7 @@ import dev.holdfast.Knowledge;
 import dev.holdfast.KnowledgeQuestion;
 import dev.holdfast.Launch;
 import dev.holdfast.Line;
+import dev.holdfast.Outcome;
 import dev.holdfast.Report;
 import dev.holdfast.ReportSink;
 import dev.holdfast.StartPlan;
@@ -202,10 +203,14 @@ final class TurnAttachment implements Attachment {
     /** HN-05: what this turn asks is always shown whole; of what was before, the newest, and that something was cut. */
     private Void shown(TurnRun run, List<TranscriptTurn> newestFirst, List<TranscriptEntry> inputs) {
         var shown = new ArrayDeque<TurnMessage>();
-        inputs.forEach(e -> shown.addLast(e.shown(harness.name())));
+        var asked = inputs.stream().map(e -> e.shown(harness.name())).toList();
+        shown.addAll(asked);
         long room = settings.retold();
         boolean cut = false;
         for (TranscriptTurn turn : newestFirst) {
+            if (turn.outcome() != Outcome.ANSWERED && !cut) {
+                shown.addFirst(new TurnMessage(Role.HOST, "holdfast", Transcript.notAnswered(turn.outcome())));
+            }
             for (TranscriptEntry entry : turn.entries().reversed()) {
                 cut = cut || entry.text().length() > room;
                 if (!cut) {
@@ -221,7 +226,7 @@ final class TurnAttachment implements Attachment {
                     "[holdfast] What was said before this is left out: the bound is " + settings.retold()
                             + " characters."));
         }
-        run.shown(List.copyOf(shown), (int) Math.min(Integer.MAX_VALUE, index.messages() + inputs.size()));
+        run.shown(List.copyOf(shown), asked, (int) Math.min(Integer.MAX_VALUE, index.messages() + inputs.size()));
         return null;
     }
 

@@ -63,6 +63,7 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
     private final List<Runnable> onCancel = new ArrayList<>();
     private final StringBuilder text = new StringBuilder();
     private List<TurnMessage> messages = List.of();
+    private List<TurnMessage> asked = List.of();
     private int length;
     private Optional<SteerHandler> steers = Optional.empty();
     private Optional<TurnEvent.Failure> failure = Optional.empty();
@@ -99,9 +100,10 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
     }
 
     /** What the thinker is shown, once it was read. */
-    void shown(List<TurnMessage> conversation, int count) {
+    void shown(List<TurnMessage> conversation, List<TurnMessage> inputs, int count) {
         synchronized (lock) {
             messages = conversation;
+            asked = inputs;
             length = count;
         }
     }
@@ -294,6 +296,13 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
     public List<TurnMessage> messages() {
         synchronized (lock) {
             return messages;
+        }
+    }
+
+    @Override
+    public List<TurnMessage> asked() {
+        synchronized (lock) {
+            return asked;
         }
     }
 

@@ -42,6 +42,7 @@ import java.util.stream.Stream;
  * Thread-safe.
  */
 public final class ScriptedThinker implements TurnHarness {
+    private final String name;
     private final Set<ThinkerFault> faults;
     private final Map<String, Gate.Local> gates = new ConcurrentHashMap<>();
     private final List<String> shown = new CopyOnWriteArrayList<>();
@@ -50,18 +51,24 @@ public final class ScriptedThinker implements TurnHarness {
     private final List<String> tools = new CopyOnWriteArrayList<>();
     private volatile boolean broken;
 
-    private ScriptedThinker(Set<ThinkerFault> faults) {
+    private ScriptedThinker(String name, Set<ThinkerFault> faults) {
+        this.name = name;
         this.faults = faults;
     }
 
     /** One that does everything right. */
     public static ScriptedThinker right() {
-        return new ScriptedThinker(EnumSet.noneOf(ThinkerFault.class));
+        return named("scripted-thinker");
+    }
+
+    /** As {@link #right}, under a name of its own. */
+    public static ScriptedThinker named(String name) {
+        return new ScriptedThinker(name, EnumSet.noneOf(ThinkerFault.class));
     }
 
     /** One that does something wrong. */
     public static ScriptedThinker wrong(ThinkerFault fault) {
-        return new ScriptedThinker(EnumSet.of(fault));
+        return new ScriptedThinker("scripted-thinker", EnumSet.of(fault));
     }
 
     /** An agent that thinks with it. */
@@ -100,7 +107,7 @@ public final class ScriptedThinker implements TurnHarness {
 
     @Override
     public String name() {
-        return "scripted-thinker";
+        return name;
     }
 
     @Override
@@ -125,11 +132,7 @@ public final class ScriptedThinker implements TurnHarness {
         tools.clear();
         tools.addAll(has(ThinkerFault.HIDES_A_TOOL) ? names.subList(0, Math.max(0, names.size() - 1)) : names);
         var all = turn.messages();
-        int asked = all.size();
-        while (asked > 0 && all.get(asked - 1).role() != TurnMessage.Role.AGENT) {
-            asked--;
-        }
-        var now = all.subList(asked, all.size());
+        var now = turn.asked();
         var seen = (has(ThinkerFault.FORGETS) ? now : all)
                 .stream()
                         .map(m -> (has(ThinkerFault.MERGES_AUTHORS) ? "somebody" : m.author()) + ": " + m.text())
