@@ -32,9 +32,24 @@ public interface HarnessStage extends AutoCloseable {
     /** The bound tools it was shown in its newest step, by the names they were bound under; in any order. */
     List<String> tools();
 
+    /** Whether {@link #tools} can be told. */
+    default boolean listsTools() {
+        return true;
+    }
+
     /** Kills the agent, when it is a process of its own. */
     default boolean kill() {
         return false;
+    }
+
+    /** A directive that makes the harness itself throw, where there is one (HN-10). */
+    default Optional<String> throwing() {
+        return Optional.empty();
+    }
+
+    /** Whether calls of one step run beside each other; else the second waits for the first. */
+    default boolean callsInParallel() {
+        return true;
     }
 
     /** Whether a message can land in a running turn; a harness without that lets it wait for a turn of its own. */

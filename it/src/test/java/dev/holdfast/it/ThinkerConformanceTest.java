@@ -55,6 +55,11 @@ final class ThinkerConformanceTest extends HarnessConformance {
         }
 
         @Override
+        public Optional<String> throwing() {
+            return Optional.of("[[throw a fit]]");
+        }
+
+        @Override
         public String shown() {
             return thinker.shown().getLast();
         }
