@@ -6,6 +6,8 @@ import dev.holdfast.SessionName;
 import dev.holdfast.StoredEvent;
 import dev.holdfast.core.Event;
 import dev.holdfast.core.Told;
+import java.util.NavigableMap;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -27,8 +29,14 @@ final class TranscriptIndex {
     private long seq;
 
     /** Numbers of the turns, with the sequence number of the event that ends each. */
-    TreeMap<Long, Long> turns() {
+    NavigableMap<Long, Long> turns() {
         return turns;
+    }
+
+    /** Where the end of a turn is. */
+    long end(long turn) {
+        return Optional.ofNullable(turns.get(turn))
+                .orElseThrow(() -> new IllegalStateException("turn " + turn + " is not in the transcript"));
     }
 
     /** Turns up to here are told to nobody. */

@@ -57,7 +57,7 @@ final class TranscriptReader {
 
     /** One turn of the index. */
     CompletionStage<TranscriptTurn> turn(SessionName session, TranscriptIndex index, long turn) {
-        long seq = index.turns().get(turn);
+        long seq = index.end(turn);
         boolean remembered = turn > index.forgotten();
         return journal.events(session, seq - 1, 1)
                 .thenCompose(page -> switch (codec.decode(page.getFirst())) {

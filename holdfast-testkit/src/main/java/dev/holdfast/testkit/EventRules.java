@@ -54,6 +54,10 @@ final class EventRules {
     private final Set<String> questionsOver = new HashSet<>();
     private final Set<String> startedCalls = new HashSet<>();
     private long forgotten;
+    private boolean cutOwed;
+    /** Turns that were thrown away, as the first and last of each cut. */
+    private final List<long[]> cuts = new ArrayList<>();
+
 
     /**
      * @param read whether a reading surface takes the mail, not an agent
@@ -83,6 +87,10 @@ final class EventRules {
         return finishing || phase == Phase.CLOSED;
     }
 
+    long newestTurn() {
+        return lastTurn;
+    }
+
     long openTurn() {
         return openTurn;
     }
@@ -97,8 +105,9 @@ final class EventRules {
     }
 
     /** Turns up to here must not be in the agent's memory any more. */
-    long forgotten() {
-        return forgotten;
+    /** Whether no agent may be shown this turn any more. */
+    boolean gone(long turn) {
+        return turn <= forgotten || cuts.stream().anyMatch(c -> c[0] <= turn && turn <= c[1]);
     }
 
     boolean started(String idempotencyKey) {
@@ -156,6 +165,14 @@ final class EventRules {
                 forgotten = e.through();
                 continuationQueued = false; // there is nothing left to go on with
             }
+            case Event.TranscriptCut e -> {
+                check(
+                        cutOwed && e.from() <= lastTurn && openTurn == 0,
+                        "HN-04: turns from " + e.from() + " on are thrown away; the newest is " + lastTurn);
+                cuts.add(new long[] {e.from(), lastTurn});
+                continuationQueued = false;
+                cutOwed = false;
+            }
             case Event.ContinuationQueued e -> {
                 check(limitOwed, "MB-15: a continuation is queued after no turn limit");
                 limitOwed = false;
@@ -196,6 +213,7 @@ final class EventRules {
 
     private void opened(Event.TurnOpened e) {
         check(openTurn == 0, "TN-01: turn " + e.turn() + " is opened while " + openTurn + " is open");
+        check(!cutOwed, "HN-04: turn " + e.turn() + " is opened before what was to be thrown away is");
         check(e.turn() == lastTurn + 1, "Q1: turn " + e.turn() + " follows turn " + lastTurn);
         check(
                 phase == Phase.OPEN || (e.written() && phase != Phase.CLOSED),
@@ -386,7 +404,11 @@ final class EventRules {
             return;
         }
         switch (entry.kind()) {
-            case CLEAR, CUT, COMPACT, RESET -> inItsPlace(entry);
+            case CLEAR, COMPACT, RESET -> inItsPlace(entry);
+            case CUT -> {
+                inItsPlace(entry);
+                cutOwed = e.what().startsWith("turns from");
+            }
             case CLOSE -> {
                 if (!CloseReason.recoverable(entry.label.note())) {
                     reason(entry);
