@@ -480,6 +480,10 @@ final class DoorTest {
                         "POST /v1/sessions/{name}/reset",
                         "POST /v1/sessions/{name}/clear",
                         "POST /v1/sessions/{name}/answers",
+                        "GET /v1/sessions/{name}/transcript",
+                        "POST /v1/sessions/{name}/regenerate",
+                        "POST /v1/sessions/{name}/cut",
+                        "POST /v1/sessions/{name}/fork",
                         "GET /v1/sessions/{name}/dead-letters",
                         "POST /v1/sessions/{name}/dead-letters/{number}/resend",
                         "POST /v1/addresses/{token}");

@@ -104,7 +104,6 @@ final class EventRules {
         return up;
     }
 
-    /** Turns up to here must not be in the agent's memory any more. */
     /** Whether no agent may be shown this turn any more. */
     boolean gone(long turn) {
         return turn <= forgotten || cuts.stream().anyMatch(c -> c[0] <= turn && turn <= c[1]);
