@@ -13,4 +13,12 @@ public interface Agent {
     default TurnSettings turnSettings() {
         return TurnSettings.standard();
     }
+
+    /**
+     * What else a process of this agent keeps from its start to its end: model, prompt, directories and the like. The
+     * harness's name and the tools with their schemas are compared besides, and need not be in it.
+     */
+    default Binding binding() {
+        return Binding.none();
+    }
 }

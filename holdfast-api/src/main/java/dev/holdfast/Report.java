@@ -35,6 +35,14 @@ public sealed interface Report {
     /** The agent is idle: the turn is over. Always reported after a result, made by the harness where the agent is mute. */
     record Idle() implements Report {}
 
+    /**
+     * What the agent's process holds now (HS-14). Told while it comes to rest, ahead of {@link Idle}, where the system tells;
+     * not at every rest.
+     *
+     * @param bytes resident, of the process itself
+     */
+    record Memory(long bytes) implements Report {}
+
     /** A turn ended. */
     record Result(TurnResult result) implements Report {}
 

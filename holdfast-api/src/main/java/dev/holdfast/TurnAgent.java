@@ -18,6 +18,11 @@ public record TurnAgent(TurnHarness harness, List<Object> tools, TurnSettings tu
         return new TurnAgent(harness, List.of(tools), turnSettings);
     }
 
+    @Override
+    public Binding binding() {
+        return turnSettings.binding();
+    }
+
     public TurnAgent settings(TurnSettings settings) {
         return new TurnAgent(harness, tools, settings);
     }

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * What every turn of a {@link TurnHarness} is given besides the conversation (HN-02). Immutable; {@code with}-style methods
@@ -35,6 +36,17 @@ public record TurnSettings(
     /** No options, no skills, no workspace, interactive, no brief. */
     public static TurnSettings standard() {
         return new TurnSettings(Map.of(), List.of(), Optional.empty(), true, "", RETOLD);
+    }
+
+    /** What of it an agent is bound to (HS-03). */
+    public Binding binding() {
+        return Binding.none()
+                .shown("turn options", options.isEmpty() ? Optional.empty() : Optional.of(new TreeMap<>(options)))
+                .words("skills", skills.isEmpty() ? Optional.empty() : Optional.of(skills.toString()))
+                .shown("workspace", workspace)
+                .shown("interactive", interactive)
+                .words("brief", brief.isEmpty() ? Optional.empty() : Optional.of(brief))
+                .shown("retold characters", retold);
     }
 
     public TurnSettings options(Map<String, String> options) {

@@ -31,6 +31,9 @@ interface AgentProcess {
 
         void skipped(long bytes, String why);
 
+        /** Every line that was read was told; what they are for is done now. */
+        void caughtUp();
+
         /** A line could not be written, or not wholly. */
         void lineLost(String why);
 

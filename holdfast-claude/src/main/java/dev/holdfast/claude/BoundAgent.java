@@ -1,5 +1,6 @@
 package dev.holdfast.claude;
 
+import dev.holdfast.Binding;
 import dev.holdfast.Tool;
 import dev.holdfast.ToolSpec;
 import java.util.ArrayList;
@@ -10,9 +11,8 @@ import java.util.Optional;
 
 /** An agent description as a binding: what a process keeps from its start to its end (HS-03). Immutable, thread-safe. */
 final class BoundAgent {
-    private static final int SHOWN_MAX = 60;
-
     private final ClaudeCodeAgent agent;
+    private final Binding binding;
     private final Map<String, ToolSpec> specs = new LinkedHashMap<>();
     private final Map<String, Tool> tools = new LinkedHashMap<>();
     private final List<String> onlyDescribed = new ArrayList<>();
@@ -20,6 +20,7 @@ final class BoundAgent {
     /** @throws IllegalArgumentException for a tool of another kind, and for a name used twice */
     BoundAgent(ClaudeCodeAgent agent) {
         this.agent = agent;
+        this.binding = agent.binding();
         for (Object bound : agent.tools()) {
             ToolSpec spec = switch (bound) {
                 case Tool tool -> tool.spec();
@@ -62,38 +63,7 @@ final class BoundAgent {
         if (this == live) {
             return List.of();
         }
-        var found = new ArrayList<String>();
-        ClaudeCodeAgent then = live.agent;
-        compare(found, "binary", then.binary(), agent.binary());
-        compare(found, "model", then.model(), agent.model());
-        compare(found, "effort", then.effort(), agent.effort());
-        if (!then.systemPrompt().equals(agent.systemPrompt())) {
-            found.add("system prompt: another text"); // its words belong neither in a log nor in a message
-        }
-        compare(found, "working directory", then.workingDirectory(), agent.workingDirectory());
-        compare(found, "config directory", then.configDirectory(), agent.configDirectory());
-        if (!then.inference().equals(agent.inference())) {
-            found.add("inference: "
-                    + (then.inference()
-                                    .map(Object::toString)
-                                    .equals(agent.inference().map(Object::toString))
-                            ? "another key"
-                            : shown(then.inference()) + " is now " + shown(agent.inference())));
-        }
-        if (!then.environment().equals(agent.environment())) {
-            var names = new ArrayList<>(then.environment().keySet());
-            names.addAll(agent.environment().keySet());
-            names.removeIf(name -> Optional.ofNullable(then.environment().get(name))
-                    .equals(Optional.ofNullable(agent.environment().get(name))));
-            found.add("environment: " + names.stream().distinct().sorted().toList());
-        }
-        if (!List.copyOf(then.builtinTools()).equals(agent.builtinTools())) {
-            found.add("built-in tools: " + then.builtinTools() + " are now " + agent.builtinTools());
-        }
-        if (!then.deadlines().equals(agent.deadlines())) {
-            found.add("deadlines: " + then.deadlines() + " are now " + agent.deadlines());
-        }
-        found.addAll(agent.hooks().differences(then.hooks()));
+        var found = new ArrayList<>(binding.differences(live.binding));
         compareTools(found, live);
         return List.copyOf(found);
     }
@@ -125,16 +95,5 @@ final class BoundAgent {
         var codec = new StreamJson(Math.max(one.length(), other.length()) + 1);
         var first = codec.tree(one);
         return first.isPresent() && first.equals(codec.tree(other));
-    }
-
-    private static void compare(List<String> found, String what, Optional<?> then, Optional<?> now) {
-        if (!then.equals(now)) {
-            found.add(what + ": " + shown(then) + " is now " + shown(now));
-        }
-    }
-
-    private static String shown(Optional<?> value) {
-        String text = value.map(each -> "'" + each + "'").orElse("the default");
-        return text.length() <= SHOWN_MAX ? text : text.substring(0, SHOWN_MAX) + "…'";
     }
 }

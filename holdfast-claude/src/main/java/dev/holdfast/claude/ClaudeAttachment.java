@@ -17,7 +17,9 @@ import dev.holdfast.claude.AgentProcess.Exit;
 import dev.holdfast.claude.ControlChannel.Answer;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -63,6 +65,7 @@ final class ClaudeAttachment implements Attachment {
     private OptionalLong startDue = OptionalLong.empty();
     private OptionalLong silentEndDue = OptionalLong.empty();
     private final Alarm alarm;
+    private final MemoryLook memory;
 
     private @Nullable Life life;
     private boolean verified;
@@ -70,6 +73,7 @@ final class ClaudeAttachment implements Attachment {
     private StopMode stopMode = StopMode.IDLE;
     private Optional<StartTrouble> trouble = Optional.empty();
 
+    /** One that does not tell what its process holds. */
     ClaudeAttachment(
             ClaudeCodeAgent agent,
             Launch launch,
@@ -79,6 +83,20 @@ final class ClaudeAttachment implements Attachment {
             Background background,
             StreamJson codec,
             ReportSink sink) {
+        this(agent, launch, place, source, gate, background, codec, sink, pid -> OptionalLong.empty());
+    }
+
+    ClaudeAttachment(
+            ClaudeCodeAgent agent,
+            Launch launch,
+            AgentPlace place,
+            AgentProcess.Source source,
+            StartGate gate,
+            Background background,
+            StreamJson codec,
+            ReportSink sink,
+            MemoryGauge gauge) {
+        this.memory = new MemoryLook(gauge, background::nanoTime);
         this.watcher = sink instanceof Watcher all ? all : Watcher.of(sink);
         this.agent = agent;
         this.launch = launch;
@@ -606,6 +624,9 @@ final class ClaudeAttachment implements Attachment {
                 retelling().map(StartPlan.CatchUp::id).orElseGet(ClaudeAttachment.this::newId),
                 retelling().map(StartPlan.CatchUp::text),
                 ClaudeAttachment.this::newId);
+        /** What was read in one go; of the thread that reads. */
+        private final List<Runnable> unheard = new ArrayList<>();
+
         private boolean adopted;
         private boolean over;
         private @Nullable DeliveryId told;
@@ -646,8 +667,12 @@ final class ClaudeAttachment implements Attachment {
             }
         }
 
-        /** An agent that acknowledges a line has read everything before it. */
+        /** An agent that acknowledges a line has read everything before it; one that rests is weighed. */
         private void landed(Report report) {
+            AgentProcess resting = report instanceof Report.Idle ? connection.process() : null;
+            if (resting != null) {
+                memory.look(resting.pid()).ifPresent(bytes -> ClaudeAttachment.this.report(new Report.Memory(bytes)));
+            }
             if (report instanceof Report.Landed landed && landed.id().equals(told)) {
                 connection.read(toldUpTo);
             }
@@ -678,15 +703,29 @@ final class ClaudeAttachment implements Attachment {
         @Override
         public void line(String text) {
             var frame = codec.read(text); // before the lock: the longest part, and nothing waits for it
-            heard(() -> connection.received(text, frame));
+            unheard.add(() -> connection.received(text, frame));
         }
 
         @Override
         public void skipped(long bytes, String why) {
-            heard(() -> {
+            unheard.add(() -> {
                 report(new Report.Noticed("line_skipped", bytes + " bytes: " + why));
                 conversation.lineSkipped();
             });
+        }
+
+        @Override
+        public void caughtUp() {
+            if (unheard.isEmpty()) {
+                return;
+            }
+            List<Runnable> all = List.copyOf(unheard);
+            unheard.clear();
+            serially(() -> all.forEach(each -> {
+                if (life == this) {
+                    guarded(each);
+                }
+            }));
         }
 
         @Override

@@ -1,6 +1,7 @@
 package dev.holdfast.claude;
 
 import dev.holdfast.Agent;
+import dev.holdfast.Binding;
 import dev.holdfast.Harness;
 import dev.holdfast.process.EnvironmentAllowList;
 import java.nio.file.Path;
@@ -95,6 +96,27 @@ public final class ClaudeCodeAgent implements Agent {
     @Override
     public List<Object> tools() {
         return settings.tools;
+    }
+
+    /** Everything said here but the program's own state and the code of hooks; of the inference key only that it is one. */
+    @Override
+    public Binding binding() {
+        var binding = Binding.none()
+                .shown("binary", settings.binary)
+                .shown("model", settings.model)
+                .shown("effort", settings.effort)
+                .words("system prompt", settings.systemPrompt)
+                .shown("working directory", settings.workingDirectory)
+                .shown("config directory", settings.configDirectory)
+                .shown("inference address", settings.inference.map(Inference::url))
+                .secret("inference key", settings.inference.map(Inference::key))
+                .shown("built-in tools", settings.builtinTools)
+                .shown("deadlines", settings.deadlines)
+                .and(settings.hooks.binding());
+        for (var variable : settings.environment.entrySet()) {
+            binding = binding.secret("environment " + variable.getKey(), Optional.of(variable.getValue()));
+        }
+        return binding;
     }
 
     /** The harness's name for listings; {@code claude} unless changed. */

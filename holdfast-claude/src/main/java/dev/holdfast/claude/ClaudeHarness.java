@@ -13,6 +13,7 @@ final class ClaudeHarness implements Harness, AutoCloseable {
     private final SpawnedAgents source = new SpawnedAgents();
     private final Background background = new SystemBackground();
     private final StartGate gate = new StartGate();
+    private final MemoryGauge memory = MemoryGauge.ofThisMachine();
     private final StreamJson codec = new StreamJson(ChildSpec.DEFAULT_LINE_LIMIT);
 
     ClaudeHarness(ClaudeCodeAgent agent) {
@@ -27,7 +28,7 @@ final class ClaudeHarness implements Harness, AutoCloseable {
     @Override
     public Attachment attach(Launch launch, ReportSink sink) {
         var place = new AgentPlace(agent, launch, System.getenv(), codec);
-        return new ClaudeAttachment(agent, launch, place, source, gate, background, codec, sink);
+        return new ClaudeAttachment(agent, launch, place, source, gate, background, codec, sink, memory);
     }
 
     @Override

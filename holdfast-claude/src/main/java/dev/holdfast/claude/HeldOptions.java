@@ -37,6 +37,7 @@ public final class HeldOptions {
         private Map<String, String> environment = System.getenv();
         private Optional<PermissionAsk> permissions = Optional.empty();
         private Duration permissionDeadline = Duration.ofMinutes(5);
+        private Duration toolDeadline = Duration.ofMinutes(5);
 
         Draft(Path directory) {
             this.directory = directory;
@@ -58,6 +59,7 @@ public final class HeldOptions {
             copy.environment = environment;
             copy.permissions = permissions;
             copy.permissionDeadline = permissionDeadline;
+            copy.toolDeadline = toolDeadline;
             return copy;
         }
     }
@@ -176,6 +178,12 @@ public final class HeldOptions {
         return with(draft -> draft.permissionDeadline = deadline);
     }
 
+    /** How long a call of a tool may take, from when the agent asked; 5 min unless changed (TL-06). */
+    public HeldOptions toolDeadline(Duration deadline) {
+        positive("toolDeadline", deadline);
+        return with(draft -> draft.toolDeadline = deadline);
+    }
+
     /** The environment out of which HS-09 lets some variables pass; this JVM's own unless changed. */
     public HeldOptions environment(Map<String, String> environment) {
         Map<String, String> copy = Map.copyOf(environment);
@@ -248,6 +256,10 @@ public final class HeldOptions {
 
     Duration permissionDeadline() {
         return settings.permissionDeadline;
+    }
+
+    Duration toolDeadline() {
+        return settings.toolDeadline;
     }
 
     Map<String, String> environment() {

@@ -16,8 +16,6 @@ import tools.jackson.databind.JsonNode;
  * belong to that session.
  */
 final class HeldProcess implements Watcher {
-    private static final long MEMORY_LOOK_NANOS = 10_000_000_000L;
-
     private final HeldSession session;
     private final BoundAgent bound;
     private final ClaudeAttachment attachment;
@@ -38,7 +36,7 @@ final class HeldProcess implements Watcher {
     HeldEvent.Memory memory = HeldEvent.Memory.NEW;
     Report.@Nullable Mismatch mismatch;
     private BoundAgent hooksOf;
-    private OptionalLong lookedAt = OptionalLong.empty();
+    private final MemoryLook memoryLook;
 
     HeldProcess(HeldSession session, HeldHost host, BoundAgent bound, String place) {
         this.session = session;
@@ -62,7 +60,8 @@ final class HeldProcess implements Watcher {
                 host.codec(),
                 this);
         this.log = new TurnLog(tools(bound));
-        this.desk = new ToolDesk(bound, attachment, host.options().executor(), host.background());
+        this.desk = new ToolDesk(bound, attachment, host.options(), host.background());
+        this.memoryLook = new MemoryLook(host.gauge(), host.background()::nanoTime);
         this.begunAt = host.background().nanoTime();
     }
 
@@ -92,21 +91,15 @@ final class HeldProcess implements Watcher {
      * The limit this process has reached, so that it is to be replaced (HS-14); empty while none is. One that is too big
      * before its first turn is no reason: the next would be as big, and the turn would never be told.
      */
-    String outworn(HeldOptions options, MemoryGauge gauge, long now) {
+    String outworn(HeldOptions options, long now) {
         if (turns > 0 && turns >= options.maxTurns()) {
             return turns + " turns";
         }
         if (now - begunAt >= options.maxAge().toNanos()) {
             return "it is older than " + options.maxAge();
         }
-        if (turns > 0 && (lookedAt.isEmpty() || now - lookedAt.getAsLong() >= MEMORY_LOOK_NANOS)) {
-            lookedAt = OptionalLong.of(now);
-            long bytes = gauge.bytes(pid).orElse(0);
-            if (bytes >= options.maxMemory()) {
-                return bytes + " bytes of memory";
-            }
-        }
-        return "";
+        OptionalLong bytes = turns > 0 ? memoryLook.look(pid) : OptionalLong.empty();
+        return bytes.orElse(0) >= options.maxMemory() ? bytes.getAsLong() + " bytes of memory" : "";
     }
 
     @Override

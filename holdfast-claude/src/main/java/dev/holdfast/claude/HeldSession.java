@@ -23,8 +23,8 @@ import tools.jackson.databind.node.ObjectNode;
  * One handle's conversation: at most one process and one turn at a time, and the turns that wait.
  *
  * <p>A serial object: callers, the process's reports and alarms all {@link #enter}, and one of them at a time runs the
- * steps that wait, so no step is ever inside another. No step waits and none runs users' code. After every step
- * {@link #advance} looks what is to be done now, so that no step has to know what comes after it.
+ * steps that wait, so no step is ever inside another. No step waits and none runs users' code. After every step, or those
+ * that came together, {@link #advance} looks what is to be done now, so that no step has to know what comes after it.
  */
 final class HeldSession {
     private static final Logger LOG = LoggerFactory.getLogger(HeldSession.class);
@@ -45,7 +45,7 @@ final class HeldSession {
 
     private final HeldHost host;
     private final HeldOptions options;
-    private final Outbox steps = new Outbox();
+    private final Outbox steps = new Outbox(this::afterSteps);
     private final Mouth mouth;
     private final Alarm alarm;
     private final ArrayDeque<HeldTurn> waiting = new ArrayDeque<>();
@@ -100,12 +100,19 @@ final class HeldSession {
         steps.put(() -> {
             try {
                 step.run();
-                advance();
-                setAlarm();
             } catch (RuntimeException | Error e) {
                 broken(e);
             }
         });
+    }
+
+    private void afterSteps() {
+        try {
+            advance();
+            setAlarm();
+        } catch (RuntimeException | Error e) {
+            broken(e);
+        }
     }
 
     /** A broken invariant ends the process and fails its turns, rather than leaving a session that hears nothing more. */
@@ -491,7 +498,7 @@ final class HeldSession {
             stop(StopMode.IDLE);
             return;
         }
-        String outworn = live.outworn(options, host.gauge(), now());
+        String outworn = live.outworn(options, now());
         if (!outworn.isEmpty()) {
             recycle(outworn);
             return;
@@ -618,6 +625,7 @@ final class HeldSession {
             case Report.Verified verified -> ready(from, verified);
             case Report.Mismatch mismatch -> from.mismatch = mismatch;
             case Report.Landed landed -> course.landed(landed.id());
+            case Report.Memory memory -> {} // looked at here
             case Report.Busy busy -> course.worksNow(from);
             case Report.Idle idle -> course.idle(from);
             case Report.Result result -> course.result(from, result.result());

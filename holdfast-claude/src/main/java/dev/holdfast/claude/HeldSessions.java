@@ -222,9 +222,14 @@ public final class HeldSessions implements AutoCloseable {
         return sessions.size();
     }
 
-    /** Ends every process, fails every turn with {@link HeldFailure.Closed}, and waits for it, at most a minute. */
+    /**
+     * Ends every process, fails every turn with {@link HeldFailure.Closed}, and waits for it, at most a minute.
+     *
+     * @throws IllegalStateException when called from within {@link HeldTurn#whenEnded}
+     */
     @Override
     public void close() {
+        Telling.mayWait("HeldSessions.close");
         closed = true;
         List<CompletableFuture<Void>> ends = new ArrayList<>();
         spares.close().forEach(spare -> ends.add(spare.close(true)));

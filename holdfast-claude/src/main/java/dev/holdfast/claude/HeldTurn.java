@@ -7,6 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /** A turn that was asked for, until its end and after. Thread-safe. */
 public final class HeldTurn {
@@ -46,21 +48,39 @@ public final class HeldTurn {
     }
 
     /**
+     * Tells of the end at once, on the thread that serves the session, or on the calling one when the turn has ended: the
+     * shortest way, for those who start the next turn there. The action must not wait; nothing is read from the agent
+     * meanwhile, and what waits in this library refuses to be called from it.
+     *
+     * @param action is given the result, or else the failure
+     */
+    public void whenEnded(BiConsumer<@Nullable HeldResult, @Nullable HeldFailure> action) {
+        var unused = done.whenComplete((result, failure) ->
+                Telling.tell(() -> action.accept(result, failure == null ? null : failed(failure))));
+    }
+
+    private static HeldFailure failed(@Nullable Throwable failure) {
+        if (failure instanceof HeldFailure known) {
+            return known;
+        }
+        throw new IllegalStateException("the turn failed in a way that is a defect here", failure);
+    }
+
+    /**
      * Waits for the result. An interrupt of the waiting thread cancels the turn.
      *
      * @throws HeldFailure when the agent gave none
+     * @throws IllegalStateException when called from within {@link #whenEnded}
      */
     public HeldResult await() throws InterruptedException {
+        Telling.mayWait("HeldTurn.await");
         try {
             return done.get();
         } catch (InterruptedException e) {
             cancel();
             throw e;
         } catch (ExecutionException e) {
-            if (e.getCause() instanceof HeldFailure failure) {
-                throw failure;
-            }
-            throw new IllegalStateException("the turn failed in a way that is a defect here", e.getCause());
+            throw failed(e.getCause());
         }
     }
 

@@ -1,7 +1,9 @@
 package dev.holdfast.claude;
 
+import dev.holdfast.Binding;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import tools.jackson.databind.node.ArrayNode;
@@ -69,23 +71,15 @@ final class HookBook {
         }
     }
 
-    /** Every difference of these rules to those of a live process. */
-    List<String> differences(HookBook live) {
-        var found = new ArrayList<String>();
-        var gone = new ArrayList<>(live.rules());
-        var added = new ArrayList<>(rules());
-        rules().forEach(rule -> {
-            if (gone.remove(rule)) {
-                added.remove(rule);
-            }
-        });
-        gone.forEach(rule -> found.add(shown(rule) + " is gone"));
-        added.forEach(rule -> found.add(shown(rule) + " is new"));
-        return found;
-    }
-
-    private List<HookRule> rules() {
-        return hooks.stream().map(Hooked::rule).toList();
+    /** The rules as parts of a binding, with how often each was given; what they run is no part of it. */
+    Binding binding() {
+        var counts = new LinkedHashMap<String, Integer>();
+        hooks.forEach(hooked -> counts.merge(shown(hooked.rule), 1, Integer::sum));
+        var binding = Binding.none();
+        for (var rule : counts.entrySet()) {
+            binding = binding.shown(rule.getKey(), rule.getValue());
+        }
+        return binding;
     }
 
     private static String shown(HookRule rule) {

@@ -13,9 +13,25 @@ import org.slf4j.LoggerFactory;
 final class Outbox {
     private static final Logger LOG = LoggerFactory.getLogger(Outbox.class);
 
+    /** So many steps are run at most before what comes after them. */
+    private static final int STEPS_MAX = 64;
+
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
+    private final Runnable afterwards;
     private boolean delivering;
+
+    /** How many steps were run since {@link #afterwards}. */
+    private int run;
+
+    Outbox() {
+        this(() -> {});
+    }
+
+    /** @param afterwards run behind every step, or behind several that waited together, as one of them */
+    Outbox(Runnable afterwards) {
+        this.afterwards = afterwards;
+    }
 
     void put(Runnable step) {
         lock.lock();
@@ -79,6 +95,11 @@ final class Outbox {
     private @Nullable Runnable next() {
         lock.lock();
         try {
+            run++;
+            if (run > 0 && (waiting.isEmpty() || run == STEPS_MAX)) {
+                run = -1; // for this is counted as well when it has run
+                return afterwards;
+            }
             Runnable next = waiting.poll();
             delivering = next != null;
             return next;

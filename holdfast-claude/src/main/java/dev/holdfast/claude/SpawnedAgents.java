@@ -148,6 +148,11 @@ final class SpawnedAgents implements AgentProcess.Source, AutoCloseable {
         }
 
         @Override
+        public void caughtUp() {
+            listener.caughtUp();
+        }
+
+        @Override
         public void partialLine(OutputLine rest) {
             listener.step("partial_line", "the output ended inside a line of " + rest.bytes() + " bytes");
         }

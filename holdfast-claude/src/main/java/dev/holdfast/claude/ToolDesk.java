@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -28,19 +27,16 @@ import org.slf4j.LoggerFactory;
 final class ToolDesk {
     private static final Logger LOG = LoggerFactory.getLogger(ToolDesk.class);
 
-    /** How long a call may take, from when the agent asked. */
-    static final Duration TIME = Duration.ofMinutes(5);
-
     private final BoundAgent bound;
     private final ClaudeAttachment attachment;
-    private final Executor executor;
+    private final HeldOptions options;
     private final Background background;
     private final Map<String, AtomicBoolean> open = new HashMap<>();
 
-    ToolDesk(BoundAgent bound, ClaudeAttachment attachment, Executor executor, Background background) {
+    ToolDesk(BoundAgent bound, ClaudeAttachment attachment, HeldOptions options, Background background) {
         this.bound = bound;
         this.attachment = attachment;
-        this.executor = executor;
+        this.options = options;
         this.background = background;
     }
 
@@ -58,7 +54,7 @@ final class ToolDesk {
 
         /** Called before the tool can run. */
         void within(Duration time, Background background) {
-            alarm = background.after(time, this::timeOut);
+            alarm = background.after(time, () -> timeOut(time));
         }
 
         /** This thread runs the tool from now on; false when the call was answered before. */
@@ -83,7 +79,7 @@ final class ToolDesk {
             answer(answer);
         }
 
-        private void timeOut() {
+        private void timeOut(Duration time) {
             Consumer<ToolAnswer> first;
             synchronized (this) {
                 first = answered;
@@ -97,7 +93,7 @@ final class ToolDesk {
             }
             if (first != null) {
                 first.accept(ToolAnswer.error(
-                        "the tool did not answer within " + TIME + "; what it has done until then may have happened"));
+                        "the tool did not answer within " + time + "; what it has done until then may have happened"));
             }
         }
 
@@ -152,8 +148,8 @@ final class ToolDesk {
             attachment.answer(id, answer);
             told.accept(new HeldEvent.ToolAnswered(id, tool, answer.error()));
         });
-        running.within(TIME, background);
-        executor.execute(() -> {
+        running.within(options.toolDeadline(), background);
+        options.executor().execute(() -> {
             if (running.begin()) {
                 running.end(run(tool, toolCall, ofTurn));
             }

@@ -229,6 +229,7 @@ class AttachmentFuzzTest {
                 }
             });
             agent.listener.line(line);
+            agent.listener.caughtUp();
         }
 
         private String line() {

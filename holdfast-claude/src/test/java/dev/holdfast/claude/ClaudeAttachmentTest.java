@@ -18,9 +18,11 @@ import dev.holdfast.TurnResult;
 import dev.holdfast.claude.AgentProcess.CannotStart;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
@@ -54,9 +56,14 @@ class ClaudeAttachmentTest {
     }
 
     private ClaudeAttachment attachment(ClaudeCodeAgent agent) {
+        return attachment(agent, pid -> OptionalLong.empty());
+    }
+
+    private ClaudeAttachment attachment(ClaudeCodeAgent agent, MemoryGauge gauge) {
         var launch = new Launch("store", new SessionName("s"), 1, 1, home, List.of(ECHO, SLOW));
         var place = new AgentPlace(agent, launch, Map.of("HOME", home.toString()), Recorded.CODEC);
-        return new ClaudeAttachment(agent, launch, place, agents, new StartGate(), background, Recorded.CODEC, reports);
+        return new ClaudeAttachment(
+                agent, launch, place, agents, new StartGate(), background, Recorded.CODEC, reports, gauge);
     }
 
     private void know() {
@@ -411,6 +418,31 @@ class ClaudeAttachmentTest {
         assertThat(result.usage().inputTokens()).isEqualTo(3);
     }
 
+    /** Ahead of the rest, so that what follows from it is decided before another turn begins. */
+    @Test
+    @Tag("HS-14")
+    void memory_isToldAheadOfARest_andEveryTenSecondsAtMost() {
+        var asked = new ArrayList<Long>();
+        attachment = attachment(
+                ClaudeCode.agent().binary(Path.of("/bin/sh")).inference("http://127.0.0.1:1", "sk-fake"), pid -> {
+                    asked.add(pid);
+                    return OptionalLong.of(4_711);
+                });
+        var agent = ready();
+        for (int n = 1; n <= 3; n++) {
+            tell(n);
+            works(agent);
+            agent.state("idle");
+            background.advance(Duration.ofSeconds(6));
+        }
+        assertThat(asked).hasSize(2).containsOnly(only(Report.Started.class).pid());
+        assertThat(reports.of(Report.Memory.class)).containsOnly(new Report.Memory(4_711));
+        assertThat(names())
+                .containsSubsequence("Memory", "Idle", "Busy", "Landed", "Idle", "Busy", "Landed", "Memory", "Idle")
+                .filteredOn("Memory"::equals)
+                .hasSize(2);
+    }
+
     @Test
     @Tag("TN-14")
     void turn_ofTheOnlyLineOfARestingAgent_showsItsLanding() {
@@ -448,6 +480,7 @@ class ClaudeAttachmentTest {
         for (String line : Recorded.lines("frames", "turns", version)) {
             boolean idle = line.contains("\"state\":\"idle\"");
             agent.listener.line(line);
+            agent.listener.caughtUp();
             if (idle && !waiting.isEmpty()) {
                 tell(waiting.poll());
                 if (waiting.size() == 1) {

@@ -95,6 +95,7 @@ final class FakeAgents implements AgentProcess.Source {
 
         void says(String line) {
             listener.line(line.replace('\'', '"'));
+            listener.caughtUp();
         }
 
         void greets() {

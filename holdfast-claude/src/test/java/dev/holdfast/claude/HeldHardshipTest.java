@@ -2,6 +2,7 @@ package dev.holdfast.claude;
 
 import static dev.holdfast.claude.HeldRig.now;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.ToolAnswer;
 import java.io.IOError;
@@ -293,19 +294,37 @@ class HeldHardshipTest {
 
     @Test
     @Tag("TL-06")
-    void tool_thatTakesTooLong_isAnsweredAsTimedOutAndInterrupted() throws Exception {
+    void toolDeadline_thatIsNone_isRefused() {
+        rig(same -> same); // closed as every rig
+        var options = HeldOptions.in(home.resolve("other"));
+        assertThat(options.toolDeadline()).isEqualTo(Duration.ofMinutes(5));
+        for (Duration none : List.of(Duration.ZERO, Duration.ofMillis(-1))) {
+            assertThatThrownBy(() -> options.toolDeadline(none))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("toolDeadline is " + none);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"PT5M", "PT0.25S", "PT2H"})
+    @Tag("TL-06")
+    void tool_thatTakesTooLong_isAnsweredAsTimedOutAndInterrupted(Duration deadline) throws Exception {
         var entered = new CountDownLatch(1);
         var interrupted = new CountDownLatch(1);
         var forEver = new CountDownLatch(1);
         try (ExecutorService threads = Executors.newSingleThreadExecutor()) {
             var off = new AtomicBoolean();
-            rig(options -> options.executor(task -> {
-                if (off.get()) {
-                    threads.execute(task);
-                } else {
-                    task.run();
-                }
-            }));
+            var standard = deadline.equals(Duration.ofMinutes(5));
+            rig(options -> (standard
+                            ? options
+                            : options.turn(deadline.multipliedBy(3)).toolDeadline(deadline))
+                    .executor(task -> {
+                        if (off.get()) {
+                            threads.execute(task);
+                        } else {
+                            task.run();
+                        }
+                    }));
             HeldTurn turn = calling((tool, call) -> {
                 entered.countDown();
                 try {
@@ -320,10 +339,10 @@ class HeldHardshipTest {
             call();
             off.set(false);
             assertThat(entered.await(20, TimeUnit.SECONDS)).isTrue();
-            rig.advance(ToolDesk.TIME.minusMillis(1));
+            rig.advance(deadline.minusMillis(1));
             assertThat(answers()).isEmpty();
             rig.advance(Duration.ofMillis(1));
-            assertThat(answers()).singleElement().asString().contains("did not answer within PT5M");
+            assertThat(answers()).singleElement().asString().contains("did not answer within " + deadline);
             assertThat(interrupted.await(20, TimeUnit.SECONDS)).isTrue();
             assertThat(threads.submit(() -> Thread.currentThread().isInterrupted())
                             .get(20, TimeUnit.SECONDS))

@@ -231,7 +231,7 @@ class HeldSessionsTest {
                                         each -> assertThat(each).contains("effort"),
                                         each -> assertThat(each).contains("working directory"),
                                         each -> assertThat(each).contains("config directory"),
-                                        each -> assertThat(each).contains("inference", "another key"),
+                                        each -> assertThat(each).contains("inference key", "another value"),
                                         each -> assertThat(each).contains("environment", "MORE"),
                                         each -> assertThat(each).contains("built-in tools", "Read"),
                                         each -> assertThat(each).contains("tool 'gone' is gone"),

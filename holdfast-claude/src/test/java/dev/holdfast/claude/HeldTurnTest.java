@@ -107,6 +107,44 @@ class HeldTurnTest {
     // ---- one at a time
 
     @Test
+    @Tag("TN-05")
+    void whenEnded_startsTheNextTurnThere_andWhatWouldWaitForItselfIsRefused() {
+        live();
+        var told = new ArrayList<String>();
+        var next = new AtomicReference<HeldTurn>();
+        HeldTurn turn = rig.ask(A, HeldRig.agent(), TurnRequest.of("one"));
+        turn.whenEnded((result, failure) -> {
+            told.add(result == null ? "failed" : result.text());
+            HeldTurn second = rig.ask(A, HeldRig.agent(), TurnRequest.of("two").ifBusy(IfBusy.QUEUE));
+            next.set(second);
+            assertThatThrownBy(second::await)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("HeldTurn.await");
+            assertThatThrownBy(() -> rig.sessions.close())
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("HeldSessions.close");
+            told.add("heard");
+            throw new IllegalStateException("a listener's own mistake");
+        });
+        rig.answers(agent, "first");
+        assertThat(told).containsExactly("first", "heard");
+        rig.answers(agent, "second");
+        assertThat(now(next.get().result()).text()).isEqualTo("second");
+        next.get().whenEnded((result, failure) -> told.add("late " + (failure == null)));
+        assertThat(told).endsWith("late true");
+    }
+
+    @Test
+    @Tag("TN-05")
+    void whenEnded_ofATurnThatFails_isGivenTheFailure() {
+        live();
+        var told = new AtomicReference<HeldFailure>();
+        rig.ask(A, HeldRig.agent(), TurnRequest.of("one"));
+        rig.ask(A, HeldRig.agent(), TurnRequest.of("two")).whenEnded((result, failure) -> told.set(failure));
+        assertThat(told.get()).isInstanceOf(HeldFailure.Busy.class);
+    }
+
+    @Test
     @Tag("TN-01")
     void secondTurn_whileOneRuns_isRefusedAndTouchesNothing() {
         live();

@@ -99,6 +99,10 @@ final class EventWords {
 
     private static String ofProcess(Event event) {
         return switch (event) {
+            case Event.AgentBound e ->
+                e.differences().isEmpty()
+                        ? "the session has its agent"
+                        : "the next process is bound otherwise" + because(String.join("; ", e.differences()));
             case Event.IncarnationPlanned e -> "process " + e.incarnation() + " is wanted";
             case Event.IncarnationStarted e -> "process " + e.incarnation() + " runs (pid " + e.pid() + ")";
             case Event.IncarnationVerified e ->
@@ -130,6 +134,7 @@ final class EventWords {
                         e.cause() == Event.EndCause.HOST_LOST
                                 ? "the last host was killed; its session is taken up"
                                 : "the agent's process ended" + because(e.why()));
+            case Event.AgentBound e when !e.differences().isEmpty() -> Optional.of(of(e));
             case Event.RestartScheduled e -> Optional.of(of(e));
             case Event.ContinuationOpened e -> Optional.of(of(e));
             case Event.TurnReturned e -> Optional.of(of(e));

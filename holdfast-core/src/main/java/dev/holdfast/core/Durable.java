@@ -3,6 +3,7 @@ package dev.holdfast.core;
 import dev.holdfast.TurnMark;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SortedSet;
@@ -34,6 +35,7 @@ import java.util.TreeSet;
  * @param restartAt the next start waits until then
  * @param nativeSession the agent's own session
  * @param marks evidence of settled turns in it, oldest first (TN-16)
+ * @param binding of the agent that the last process was planned for (HS-03); empty when none was recorded
  */
 public record Durable(
         String seed,
@@ -67,13 +69,15 @@ public record Durable(
         List<TurnMark> marks,
         OptionalLong costMicros,
         String lastEnd,
-        String lastWords) {
+        String lastWords,
+        Map<String, String> binding) {
 
     public Durable {
         front = List.copyOf(front);
         marks = List.copyOf(marks);
         questions = List.copyOf(questions);
         released = List.copyOf(released);
+        binding = Map.copyOf(binding);
     }
 
     /** Before any event. */
@@ -110,7 +114,8 @@ public record Durable(
                 List.of(),
                 OptionalLong.empty(),
                 "none yet",
-                "");
+                "",
+                Map.of());
     }
 
     public TurnStage turnStage() {
@@ -175,6 +180,7 @@ public record Durable(
         OptionalLong costMicros;
         String lastEnd;
         String lastWords;
+        Map<String, String> binding;
 
         private Draft(Durable d) {
             seed = d.seed;
@@ -209,6 +215,7 @@ public record Durable(
             costMicros = d.costMicros;
             lastEnd = d.lastEnd;
             lastWords = d.lastWords;
+            binding = d.binding;
         }
 
         void name(long number) {
@@ -266,7 +273,8 @@ public record Durable(
                     marks,
                     costMicros,
                     lastEnd,
-                    lastWords);
+                    lastWords,
+                    binding);
         }
     }
 }

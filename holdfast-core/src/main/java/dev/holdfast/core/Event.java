@@ -7,8 +7,11 @@ import dev.holdfast.Outcome;
 import dev.holdfast.TurnMark;
 import dev.holdfast.Usage;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /** What an owner records. The names are the stored types; their shapes are versioned by the event codec. */
 public sealed interface Event {
@@ -204,6 +207,19 @@ public sealed interface Event {
      */
     record InterruptAsked(long turn, long number, boolean cancelled, String why) implements Event {}
 
+    /**
+     * From its next process on the session has this agent (HS-03). The first time, or when it differs from the one before.
+     *
+     * @param binding its parts, each with a value that may be kept
+     * @param differences to the one before, for people; empty the first time
+     */
+    record AgentBound(Map<String, String> binding, List<String> differences) implements Event {
+        public AgentBound {
+            binding = Collections.unmodifiableMap(new TreeMap<>(binding));
+            differences = List.copyOf(differences);
+        }
+    }
+
     /** A process is wanted for the session. */
     record IncarnationPlanned(long incarnation) implements Event {}
 
@@ -273,6 +289,8 @@ public sealed interface Event {
         EVICTED,
         /** Ended by us after a time with nothing to do (MB-11). */
         IDLE,
+        /** Ended by us between turns, since it has reached a limit of its age, memory or turns (HS-14). */
+        RECYCLED,
         /** Ended by us before a message that is not for it (MB-10). */
         BOUNDARY,
         /** Ended by us because the session is paused (MB-08). */

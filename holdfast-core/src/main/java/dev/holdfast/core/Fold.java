@@ -95,6 +95,7 @@ final class Fold {
             case Event.CallStarted e -> callStarted(d, e);
             case Event.CallEnded e -> callEnded(d, e);
             case Event.InterruptAsked e -> interruptAsked(d, e);
+            case Event.AgentBound e -> d.binding = e.binding();
             case Event.IncarnationPlanned e -> incarnationPlanned(d, e);
             case Event.IncarnationEnded e -> incarnationEnded(d, e);
             case Event.NativeSessionReplaced e -> {

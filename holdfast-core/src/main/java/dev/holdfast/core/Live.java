@@ -46,6 +46,8 @@ import java.util.TreeMap;
  * @param asked how many requests of the host were looked at by this owner
  * @param takes how many takes of readers were looked at by this owner
  * @param demand what the feed's reader waits for
+ * @param wear of the present process (HS-14)
+ * @param ofOthers a result came that settles nothing of ours, and the agent did not say idle yet
  * @param notes events that need no commit of their own and ride with the next
  */
 public record Live(
@@ -78,6 +80,8 @@ public record Live(
         long asked,
         long takes,
         Optional<Demand> demand,
+        Wear wear,
+        boolean ofOthers,
         List<Event> notes) {
 
     public static Live none() {
@@ -111,7 +115,20 @@ public record Live(
                 0,
                 0,
                 Optional.empty(),
+                Wear.NONE,
+                false,
                 List.of());
+    }
+
+    /**
+     * How long a process runs, and what it went through.
+     *
+     * @param since when its start was begun
+     * @param turns that it ended, its own included
+     * @param memory what it held when it last said so, in bytes; 0 before
+     */
+    public record Wear(Optional<Instant> since, int turns, long memory) {
+        static final Wear NONE = new Wear(Optional.empty(), 0, 0);
     }
 
     /** As in {@link Input.TakeWanted}. */
@@ -169,6 +186,8 @@ public record Live(
         long asked;
         long takes;
         Optional<Demand> demand;
+        Wear wear;
+        boolean ofOthers;
         List<Event> notes;
 
         private Draft(Live l) {
@@ -201,6 +220,8 @@ public record Live(
             asked = l.asked;
             takes = l.takes;
             demand = l.demand;
+            wear = l.wear;
+            ofOthers = l.ofOthers;
             notes = new ArrayList<>(l.notes);
         }
 
@@ -224,6 +245,8 @@ public record Live(
             judged = OptionalLong.empty();
             internal = List.of();
             stopCause = Optional.empty();
+            wear = Wear.NONE;
+            ofOthers = false;
         }
 
         Live build() {
@@ -257,6 +280,8 @@ public record Live(
                     asked,
                     takes,
                     demand,
+                    wear,
+                    ofOthers,
                     List.copyOf(notes));
         }
     }

@@ -139,10 +139,15 @@ final class SessionCore implements Core {
         var evictAt = live.idleSince()
                 .filter(s -> !live.settings().stayOpen() && atRest(durable, live))
                 .map(s -> s.plus(limits.idle()));
+        var outworn = live.wear()
+                .since()
+                .filter(s -> atRest(durable, live) && live.internal().isEmpty())
+                .map(s -> s.plus(limits.recycling().age()));
         return Stream.of(
                         turnBy,
                         wakeAt(durable, live),
                         evictAt,
+                        outworn,
                         live.stage() == AgentStage.STOPPING ? Optional.<Instant>empty() : live.endBy())
                 .flatMap(Optional::stream)
                 .min(Instant::compareTo);

@@ -1,6 +1,7 @@
 package dev.holdfast.core;
 
 import dev.holdfast.ArrivalKind;
+import dev.holdfast.Binding;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.FeedEnd;
 import dev.holdfast.Knowledge;
@@ -22,6 +23,11 @@ import java.util.OptionalLong;
  * for turns, mail and readers in the layers below.
  */
 final class Step extends Feeds {
+    /** What a harness notices when a result came that is of something the agent began by itself. */
+    private static final String OF_OTHERS = "agent_started_turn";
+
+    private static final String NO_RESULT = "no result: the agent took the message and rests without a result";
+
     Step(Limits limits, Fold fold, Durable durable, Live live, Instant now) {
         super(limits, fold, durable, live, now);
     }
@@ -117,6 +123,7 @@ final class Step extends Feeds {
             case Report.Known e -> {
                 if (live.stage == AgentStage.ASKING) {
                     move(AgentStage.Trigger.KNOWN);
+                    live.wear = new Live.Wear(Optional.of(now), 0, 0);
                     known(e.knowledge());
                 }
             }
@@ -126,12 +133,8 @@ final class Step extends Feeds {
                 note(new Event.Noticed("tools_mismatch", "missing " + e.missing() + ", not bound " + e.surplus()));
             case Report.Landed e -> landed(e.id());
             case Report.Busy ignored -> live.busy = true;
-            case Report.Idle ignored -> {
-                live.busy = false;
-                live.awaitIdle = false;
-                live.idleSince = Optional.of(now);
-                closeInterruptWindow();
-            }
+            case Report.Memory e -> live.wear = new Live.Wear(live.wear.since(), live.wear.turns(), e.bytes());
+            case Report.Idle ignored -> rested();
             case Report.Result e -> result(e.result());
             case Report.Text ignored -> {}
             case Report.Doing ignored -> {}
@@ -147,6 +150,23 @@ final class Step extends Feeds {
             case Report.Breached e -> breached(e.what());
             case Report.Noticed e -> noticed(e);
             case Report.Ended e -> ended(e);
+        }
+    }
+
+    private void rested() {
+        boolean ended = live.awaitIdle || live.ofOthers; // this rest belongs to that
+        live.busy = false;
+        live.awaitIdle = false;
+        live.ofOthers = false;
+        live.idleSince = Optional.of(now);
+        closeInterruptWindow();
+        boolean silent = live.stage == AgentStage.READY
+                && durable.turn()
+                        .filter(t -> t.stage() != TurnStage.ENDING
+                                && live.landed.contains(t.current().id()))
+                        .isPresent();
+        if (silent && !ended) { // it has the line and works on nothing: a result never comes
+            settleWithoutResult(Outcome.FAILED, NO_RESULT);
         }
     }
 
@@ -177,6 +197,7 @@ final class Step extends Feeds {
 
     private void noticed(Report.Noticed e) {
         note(new Event.Noticed(e.what(), e.detail()));
+        live.ofOthers |= e.what().equals(OF_OTHERS);
         if (e.what().equals("deduplicated")) {
             durable.turn()
                     .filter(t -> t.stage() != TurnStage.ENDING
@@ -394,6 +415,7 @@ final class Step extends Feeds {
                 .isPresent();
         live.busy = false;
         live.awaitIdle = true;
+        live.wear = new Live.Wear(live.wear.since(), live.wear.turns() + 1, live.wear.memory());
         if (!ours) {
             emit(new Event.AgentTurnSeen(r.text(), r.usage(), r.requestId()));
             return;
@@ -497,6 +519,44 @@ final class Step extends Feeds {
         questionDeadlines();
         drained();
         idleTooLong();
+        recycle();
+    }
+
+    /**
+     * HS-14: between turns only, which is also when the next one is open and nothing of it was written. What the host asked
+     * of this very process goes first.
+     */
+    private void recycle() {
+        var why = wornOut();
+        boolean begun = durable.turn()
+                .filter(t -> t.stage() == TurnStage.ENDING
+                        || t.original().kind() == Told.Kind.INTERNAL
+                        || t.told().stream().anyMatch(line -> live.landed.contains(line.id())))
+                .isPresent();
+        if (!why.isEmpty()
+                && live.stage == AgentStage.READY
+                && rests()
+                && !begun
+                && live.told.isEmpty()
+                && live.internal.isEmpty()) {
+            note(new Event.Noticed("recycled", why));
+            stopIdle(Event.EndCause.RECYCLED);
+        }
+    }
+
+    /** The limit that the process has reached; empty for none. One that is too big before its first turn would be so again. */
+    private String wornOut() {
+        var most = limits.recycling();
+        var wear = live.wear;
+        if (wear.turns() >= most.turns()) {
+            return wear.turns() + " turns";
+        }
+        if (wear.turns() > 0 && wear.memory() >= most.memoryBytes()) {
+            return wear.memory() + " bytes of memory";
+        }
+        return wear.since().filter(at -> !now.isBefore(at.plus(most.age()))).isPresent()
+                ? "it is older than " + most.age()
+                : "";
     }
 
     /** MB-09: a drain ends with the turn that was open, at its deadline at the latest; the process ends at rest. */
@@ -571,8 +631,18 @@ final class Step extends Feeds {
                 next();
             } else if (live.settings.agent()) {
                 move(AgentStage.Trigger.PLAN);
+                bind();
                 emit(new Event.IncarnationPlanned(durable.incarnation() + 1));
             }
+        }
+    }
+
+    /** HS-03: with no process there, the next simply has this owner's agent; another than before is an event. */
+    private void bind() {
+        var now = live.settings.binding();
+        var before = durable.binding();
+        if (!now.isEmpty() && !now.equals(before)) {
+            emit(new Event.AgentBound(now, before.isEmpty() ? List.of() : Binding.changes(before, now)));
         }
     }
 

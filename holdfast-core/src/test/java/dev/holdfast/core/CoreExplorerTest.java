@@ -96,6 +96,46 @@ class CoreExplorerTest {
                 512);
     }
 
+    @Test
+    @Tag("HS-14")
+    @Tag("MB-12")
+    void messagesAndSteer_besideAProcessThatGrows_areRight() {
+        explore(Map.of(
+                Happening.MESSAGE, 2,
+                Happening.STEER, 1,
+                Happening.GROWTH, 1,
+                Happening.OWN_TURN, 1,
+                Happening.TICK, 1));
+    }
+
+    @Test
+    @Tag("HS-14")
+    void messagesCancelAndRequest_besideAProcessThatGrows_areRight() {
+        explore(Map.of(
+                Happening.MESSAGE, 2,
+                Happening.CANCEL, 1,
+                Happening.INTERNAL, 1,
+                Happening.GROWTH, 1,
+                Happening.HOST_DEATH, 1));
+    }
+
+    @Test
+    @Tag("TN-03")
+    void messagesAndSteer_withAnAgentThatFallsSilent_areRight() {
+        explore(Map.of(
+                Happening.MESSAGE, 2,
+                Happening.STEER, 1,
+                Happening.SILENCE, 1,
+                Happening.OWN_TURN, 1,
+                Happening.AGENT_DEATH, 1));
+    }
+
+    @Test
+    @Tag("TN-03")
+    void messageAndCancel_withAnAgentThatFallsSilent_areRight() {
+        explore(Map.of(Happening.MESSAGE, 2, Happening.CANCEL, 1, Happening.SILENCE, 2, Happening.TICK, 1));
+    }
+
     // ---- phases ---------------------------------------------------------------------------------------------------
 
     @Test

@@ -26,6 +26,10 @@ enum Happening {
     REJECTION,
     /** The agent stops at its limit of steps. */
     LIMIT,
+    /** The agent rests, and tells no result of what it did. */
+    SILENCE,
+    /** The agent says at its rest that it has grown too big. */
+    GROWTH,
     AGENT_DEATH,
     HOST_DEATH,
     LEAVING,

@@ -94,6 +94,11 @@ record ModelAgent(
         return rest(Kind.ANSWER, interrupted);
     }
 
+    /** Works no more, and nothing came of what it did. */
+    ModelAgent fallSilent() {
+        return new ModelAgent(nativeSession, context, up, written, List.of(), false, interrupted);
+    }
+
     /** Ends its turn because it has used up its steps. */
     ModelAgent stopAtLimit() {
         return rest(Kind.LIMIT, interrupted);

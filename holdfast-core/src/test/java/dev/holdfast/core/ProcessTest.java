@@ -6,6 +6,7 @@ import dev.holdfast.Limits;
 import dev.holdfast.Report;
 import dev.holdfast.StopMode;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -63,6 +64,36 @@ class ProcessTest extends CoreScenario {
         assertThat(session.live().stage()).isEqualTo(AgentStage.READY);
         session.idle();
         assertThat(session.live().stage()).isEqualTo(AgentStage.STOPPING);
+    }
+
+    @Test
+    @Tag("HS-03")
+    void start_withAnotherBinding_isAnEventNamingTheDifferences_andNoneElse() {
+        var one = new CoreDriver(Limits.standard(), bound(Map.of("model", "fast", "prompt", "sha256:1")));
+        one.exchange("1");
+        assertThat(one.newest(Event.AgentBound.class).differences()).isEmpty();
+        one.hostCrash();
+        one.message();
+        one.up(one.remembers(1));
+        one.answered("2");
+        assertThat(one.journal(Event.AgentBound.class)).hasSize(1);
+        one.hostCrash(bound(Map.of("model", "slow", "prompt", "sha256:2")));
+        assertThat(one.journal(Event.AgentBound.class))
+                .as("while nothing starts, nothing is bound")
+                .hasSize(1);
+        one.message();
+        assertThat(one.newest(Event.AgentBound.class).differences())
+                .containsExactly("model: 'fast' is now 'slow'", "prompt: another text");
+        assertThat(one.durable().binding()).containsEntry("model", "slow");
+        one.up(one.remembers(2));
+        one.answered("3");
+        assertThat(one.newest(Event.IncarnationVerified.class).resumed())
+                .as("the conversation goes on")
+                .isTrue();
+    }
+
+    private static Settings bound(Map<String, String> binding) {
+        return new Settings(false, false, false, Settings.Taker.AGENT, binding);
     }
 
     @Test

@@ -115,6 +115,9 @@ final class WorldKey {
                 l.busy(),
                 l.leaving(),
                 l.freeSlot(),
+                l.ofOthers(),
+                l.wear().turns() > 0,
+                l.wear().memory() > 0,
                 l.spoken(),
                 l.demand().isPresent());
         add(l.judging().orElse(-1)).add(l.judged().orElse(-1)).add(l.internal().size());

@@ -209,6 +209,17 @@ final class WorldSteps {
                 w.says(new Report.Result(ModelAgent.result(TurnResult.Ending.TURN_LIMIT, id)));
                 w.says(new Report.Idle());
             });
+            new WorldSteps(world, steps).once(Happening.SILENCE, "fall silent", true, w -> {
+                w.agent = w.agent.fallSilent();
+                w.says(new Report.Idle());
+            });
+            new WorldSteps(world, steps).once(Happening.GROWTH, "finish and grow", true, w -> {
+                var id = w.agent.answerId();
+                w.agent = w.agent.finish();
+                w.says(new Report.Result(ModelAgent.result(TurnResult.Ending.ANSWERED, id)));
+                w.says(new Report.Memory(Long.MAX_VALUE));
+                w.says(new Report.Idle());
+            });
         }
         if (agent.up() && agent.interrupted()) {
             steps.put("obey", World::obey);

@@ -1,6 +1,7 @@
 package dev.holdfast.model;
 
 import dev.holdfast.Agent;
+import dev.holdfast.Binding;
 import dev.holdfast.Harness;
 import dev.holdfast.TurnSettings;
 import java.net.URI;
@@ -212,6 +213,18 @@ public final class ModelLoop implements Agent {
     @Override
     public TurnSettings turnSettings() {
         return settings;
+    }
+
+    @Override
+    public Binding binding() {
+        return settings.binding()
+                .shown("base URL", setup.baseUrl())
+                .secret("API key", setup.apiKey())
+                .shown("model", setup.model())
+                .shown("effort", setup.effort())
+                .shown("tokens of an answer", setup.maxTokens())
+                .shown("steps of a turn", setup.maxSteps())
+                .shown("retries", setup.retries() + " from " + setup.firstWait());
     }
 
     @Override

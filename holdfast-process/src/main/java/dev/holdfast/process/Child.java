@@ -199,13 +199,14 @@ public final class Child {
         try (InputStream in = ward.process().getInputStream()) {
             int count = in.read(buffer);
             while (count >= 0) {
-                framer.accept(buffer, 0, count);
+                int read = count;
+                ward.delivery().read(() -> framer.accept(buffer, 0, read));
                 count = in.read(buffer);
             }
         } catch (IOException e) {
             LOG.warn("reading stdout of child {} failed", pid(), e);
         } finally {
-            framer.end();
+            ward.delivery().read(framer::end);
             ward.delivery().endOfOutput();
             ward.openStdout().countDown();
             ward.openPipes().countDown();

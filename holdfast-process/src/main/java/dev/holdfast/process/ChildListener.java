@@ -18,6 +18,9 @@ public interface ChildListener {
      */
     void skippedLine(long bytes, SkipReason reason);
 
+    /** Everything read so far was told; now more is waited for. What concerns many lines is cheapest done here, once. */
+    default void caughtUp() {}
+
     /** What followed the last {@code \n} before stdout ended; never a line. Not called when there was nothing. */
     default void partialLine(OutputLine rest) {}
 

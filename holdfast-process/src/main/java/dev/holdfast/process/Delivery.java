@@ -26,19 +26,43 @@ final class Delivery implements LineFramer.Sink {
         this.child = child;
     }
 
+    /** Takes what was cut from one piece of the output; nothing else is told in between. */
+    void read(Runnable cutting) {
+        gate.lock();
+        try {
+            cutting.run();
+            if (!outputOver) {
+                guarded(listener::caughtUp);
+            }
+        } finally {
+            gate.unlock();
+        }
+    }
+
+    /** Only within {@link #read}, as the next two. */
     @Override
     public void line(OutputLine line) {
-        output(() -> listener.line(line));
+        if (!outputOver) {
+            try {
+                listener.line(line);
+            } catch (RuntimeException | Error e) {
+                threw(e);
+            }
+        }
     }
 
     @Override
     public void skipped(long bytes, SkipReason reason) {
-        output(() -> listener.skippedLine(bytes, reason));
+        if (!outputOver) {
+            guarded(() -> listener.skippedLine(bytes, reason));
+        }
     }
 
     @Override
     public void partial(OutputLine rest) {
-        output(() -> listener.partialLine(rest));
+        if (!outputOver) {
+            guarded(() -> listener.partialLine(rest));
+        }
     }
 
     /** Nothing more of the output is told. */
@@ -47,7 +71,14 @@ final class Delivery implements LineFramer.Sink {
     }
 
     void endOfOutput() {
-        output(listener::endOfOutput);
+        gate.lock();
+        try {
+            if (!outputOver) {
+                guarded(listener::endOfOutput);
+            }
+        } finally {
+            gate.unlock();
+        }
     }
 
     void step(StopStep step) {
@@ -62,17 +93,6 @@ final class Delivery implements LineFramer.Sink {
     void gone(Stopped stopped) {
         outputOver = true;
         notice(() -> listener.gone(stopped));
-    }
-
-    private void output(Runnable call) {
-        gate.lock();
-        try {
-            if (!outputOver) {
-                guarded(call);
-            }
-        } finally {
-            gate.unlock();
-        }
     }
 
     private void notice(Runnable call) {
@@ -95,7 +115,11 @@ final class Delivery implements LineFramer.Sink {
         try {
             call.run();
         } catch (RuntimeException | Error e) {
-            LOG.warn("the listener of {} threw; the child goes on", child, e);
+            threw(e);
         }
+    }
+
+    private void threw(Throwable e) {
+        LOG.warn("the listener of {} threw; the child goes on", child, e);
     }
 }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * who does not wait makes the take one that does not wait either; the oldest still comes first.
  */
 final class ChatReader implements ChatMessages {
-    private final HeldSession session;
+    private final LiveSession session;
     private final Reading reading;
 
     private final Object lock = new Object();
@@ -38,7 +38,7 @@ final class ChatReader implements ChatMessages {
     /** The take under way. */
     private record Taking(boolean waits, long through) {}
 
-    ChatReader(HeldSession session, Reading reading) {
+    ChatReader(LiveSession session, Reading reading) {
         this.session = session;
         this.reading = reading;
     }

@@ -16,6 +16,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Events and snapshots as JSON, with a version each. A type or version this program does not know is refused, never
@@ -25,6 +26,9 @@ import tools.jackson.databind.module.SimpleModule;
 public final class EventCodec {
     /** Raised when the shape of any event changes; old shapes stay readable. */
     static final int VERSION = 1;
+
+    /** The same for snapshots: those of version 1 have no binding. */
+    static final int SNAPSHOT_VERSION = 2;
 
     private static final Map<String, Class<? extends Event>> TYPES = types();
 
@@ -73,19 +77,27 @@ public final class EventCodec {
     }
 
     SnapshotRecord snapshot(long seq, Durable state) {
-        return new SnapshotRecord(seq, VERSION, JSON.writeValueAsBytes(state));
+        return new SnapshotRecord(seq, SNAPSHOT_VERSION, JSON.writeValueAsBytes(state));
     }
 
     /** The state of a snapshot; one of a version this program does not know is refused, never half-read (MB-17). */
     Durable restore(SnapshotRecord snapshot) {
-        if (snapshot.version() != VERSION) {
+        if (snapshot.version() < 1 || snapshot.version() > SNAPSHOT_VERSION) {
             throw new JournalException(
                     JournalException.Problem.NEWER_FORMAT,
                     "the snapshot at event " + snapshot.seq() + " has version " + snapshot.version()
                             + ", which this version of Holdfast does not know: use a newer one");
         }
         try {
-            return JSON.readValue(snapshot.body(), Durable.class);
+            if (snapshot.version() == SNAPSHOT_VERSION) {
+                return JSON.readValue(snapshot.body(), Durable.class);
+            }
+            if (!(JSON.readTree(snapshot.body()) instanceof ObjectNode first)) {
+                throw new JournalException(
+                        JournalException.Problem.DAMAGED, "the snapshot at event " + snapshot.seq() + " is no object");
+            }
+            first.putObject("binding");
+            return JSON.treeToValue(first, Durable.class);
         } catch (JacksonException e) {
             throw new JournalException(
                     JournalException.Problem.DAMAGED,

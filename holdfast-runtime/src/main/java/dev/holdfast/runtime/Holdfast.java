@@ -105,9 +105,13 @@ public final class Holdfast implements AutoCloseable {
 
     /**
      * Opens the session, or takes it up again: unread messages run, an open turn is gone on with, and a parked session is
-     * resumed. Called twice for one name, the same session is given and the second agent is ignored.
+     * resumed. Called again for one name, with an agent and a policy that are bound alike, the same session is given; it keeps
+     * the code of tools and hooks that it has.
      *
      * @throws IllegalArgumentException for a bad name, or tools that cannot be bound
+     * @throws dev.holdfast.BindingMismatch when it is taken up here with another binding or policy: every difference is
+     *     named and nothing is changed; {@link #release} it first (HS-03). One that is not taken up here has the new agent
+     *     from its next process on, and an event says so
      */
     public Session session(String name, Agent agent) {
         return session(new SessionName(name), agent);
@@ -141,7 +145,7 @@ public final class Holdfast implements AutoCloseable {
 
     /** Those taken up here, by an agent or a reader. */
     public Optional<Session> open(SessionName name) {
-        return sessions.find(name).filter(HeldSession::isTakenUp).map(Session.class::cast);
+        return sessions.find(name).filter(LiveSession::isTakenUp).map(Session.class::cast);
     }
 
     /**
@@ -164,7 +168,7 @@ public final class Holdfast implements AutoCloseable {
             if (found.isEmpty()) {
                 throw new HoldfastException("there is no session '" + name + "': open it first");
             }
-            return sessions.findOrAdd(name, n -> new HeldSession(n, Taking.without(Taker.NOBODY), parts));
+            return sessions.findOrAdd(name, n -> new LiveSession(n, Taking.without(Taker.NOBODY), parts));
         });
     }
 
@@ -185,7 +189,7 @@ public final class Holdfast implements AutoCloseable {
                         r.session(), r.reading(), parts.options().surroundings()));
     }
 
-    private record Opened(HeldSession session, Reading reading) {}
+    private record Opened(LiveSession session, Reading reading) {}
 
     private CompletionStage<Opened> reading(SessionName name, String surface) {
         return unopened(name, surface)
@@ -224,7 +228,7 @@ public final class Holdfast implements AutoCloseable {
     }
 
     /** The one session object of this host, which takes the mail in that way from now on. */
-    private CompletionStage<HeldSession> taken(SessionName name, Taking taking) {
+    private CompletionStage<LiveSession> taken(SessionName name, Taking taking) {
         return parts.journal()
                 .open(name, parts.options().unread())
                 .thenComposeAsync(
@@ -232,7 +236,7 @@ public final class Holdfast implements AutoCloseable {
                             if (closed) {
                                 throw new HoldfastException("this host is closed");
                             }
-                            var session = sessions.findOrAdd(name, n -> new HeldSession(n, taking, parts));
+                            var session = sessions.findOrAdd(name, n -> new LiveSession(n, taking, parts));
                             return session.become(taking).thenApply(became -> {
                                 if (closed) {
                                     var unused = session.leave();
@@ -257,7 +261,7 @@ public final class Holdfast implements AutoCloseable {
      */
     public CompletionStage<Drained> release(SessionName name, Duration within) {
         var session = sessions.find(name)
-                .filter(HeldSession::isTakenUp)
+                .filter(LiveSession::isTakenUp)
                 .orElseThrow(() -> new HoldfastException("session " + name + " is not taken up here"));
         return session.release(within);
     }
@@ -309,7 +313,7 @@ public final class Holdfast implements AutoCloseable {
         return Blocking.on(executor(), receipt);
     }
 
-    private CompletionStage<Session> takeUp(HeldSession session, Optional<SessionSummary> known) {
+    private CompletionStage<Session> takeUp(LiveSession session, Optional<SessionSummary> known) {
         if (known.isEmpty()) {
             return CompletableFuture.completedFuture(session);
         }
@@ -333,7 +337,7 @@ public final class Holdfast implements AutoCloseable {
 
     private void signal(SessionName name) {
         var known = sessions.find(name);
-        known.ifPresent(HeldSession::arrived);
+        known.ifPresent(LiveSession::arrived);
         resolve(name, known);
     }
 
@@ -348,7 +352,7 @@ public final class Holdfast implements AutoCloseable {
         var surroundings = parts.options().surroundings();
         ownership = Optional.of(surroundings.at(surroundings.now().plus(SWEEP), () -> {
             if (!closed) {
-                sessions.all().forEach(HeldSession::endIfLost);
+                sessions.all().forEach(LiveSession::endIfLost);
                 watchOwnership();
             }
         }));
@@ -364,7 +368,7 @@ public final class Holdfast implements AutoCloseable {
                     LOG.warn("the journal cannot be asked for ready sessions", failure);
                 } else {
                     names.forEach(this::sweep);
-                    sessions.all().forEach(HeldSession::poll);
+                    sessions.all().forEach(LiveSession::poll);
                 }
             } finally {
                 if (!closed) {
@@ -376,7 +380,7 @@ public final class Holdfast implements AutoCloseable {
 
     private void sweep(SessionName name) {
         var known = sessions.find(name);
-        known.ifPresent(HeldSession::sweep);
+        known.ifPresent(LiveSession::sweep);
         resolve(name, known);
     }
 
@@ -384,7 +388,7 @@ public final class Holdfast implements AutoCloseable {
      * A session with work that nobody took up here: taken up when the host was told which agent is for it. One that was let
      * go is another host's.
      */
-    private void resolve(SessionName name, Optional<HeldSession> known) {
+    private void resolve(SessionName name, Optional<LiveSession> known) {
         if (closed || known.filter(s -> s.isTakenUp() || s.isLetGo()).isPresent()) {
             return;
         }
@@ -415,7 +419,7 @@ public final class Holdfast implements AutoCloseable {
         closed = true;
         sweep.ifPresent(Surroundings.Alarm::cancel);
         ownership.ifPresent(Surroundings.Alarm::cancel);
-        var leaving = sessions.all().stream().map(HeldSession::leave).toArray(CompletableFuture[]::new);
+        var leaving = sessions.all().stream().map(LiveSession::leave).toArray(CompletableFuture[]::new);
         try {
             CompletableFuture.allOf(leaving).get(parts.options().stopWait().toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
@@ -427,8 +431,8 @@ public final class Holdfast implements AutoCloseable {
         } catch (ExecutionException e) {
             LOG.warn("a session did not end well", e.getCause());
         }
-        sessions.all().stream().map(HeldSession::harness).distinct().forEach(h -> h.release(parts.home()));
-        sessions.all().forEach(HeldSession::stop);
+        sessions.all().stream().map(LiveSession::harness).distinct().forEach(h -> h.release(parts.home()));
+        sessions.all().forEach(LiveSession::stop);
         parts.journal().close();
     }
 }

@@ -14,10 +14,10 @@ import java.util.function.Function;
 final class InboxReader implements Inbox {
     private static final int ALL = 100_000;
 
-    private final HeldSession session;
+    private final LiveSession session;
     private final Reading reading;
 
-    InboxReader(HeldSession session, Reading reading) {
+    InboxReader(LiveSession session, Reading reading) {
         this.session = session;
         this.reading = reading;
     }

@@ -22,14 +22,14 @@ import org.slf4j.LoggerFactory;
 final class MailboxReader implements Mailbox {
     private static final Logger LOG = LoggerFactory.getLogger(MailboxReader.class);
 
-    private final HeldSession session;
+    private final LiveSession session;
     private final Reading reading;
     private final Surroundings surroundings;
 
     private final Object lock = new Object();
     private Optional<Fed> present = Optional.empty();
 
-    MailboxReader(HeldSession session, Reading reading, Surroundings surroundings) {
+    MailboxReader(LiveSession session, Reading reading, Surroundings surroundings) {
         this.session = session;
         this.reading = reading;
         this.surroundings = surroundings;

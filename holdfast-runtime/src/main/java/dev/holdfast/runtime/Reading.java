@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * end of each. What it gives was committed as taken before. Thread-safe; its lock is taken inside the session's.
  */
 final class Reading {
-    private final HeldSession session;
+    private final LiveSession session;
     private final String surface;
 
     private final Object lock = new Object();
@@ -51,7 +51,7 @@ final class Reading {
         }
     }
 
-    Reading(HeldSession session, String surface) {
+    Reading(LiveSession session, String surface) {
         this.session = session;
         this.surface = surface;
     }

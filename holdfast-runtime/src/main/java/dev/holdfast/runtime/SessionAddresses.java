@@ -19,10 +19,10 @@ import java.util.concurrent.CompletionStage;
 
 /** The addresses of one session: kept by the store, so that a claim is durable when it is answered. */
 final class SessionAddresses implements Addresses {
-    private final HeldSession session;
+    private final LiveSession session;
     private final Holdfast.Parts parts;
 
-    SessionAddresses(HeldSession session, Holdfast.Parts parts) {
+    SessionAddresses(LiveSession session, Holdfast.Parts parts) {
         this.session = session;
         this.parts = parts;
     }

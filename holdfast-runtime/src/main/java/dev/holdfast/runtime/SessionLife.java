@@ -1,6 +1,8 @@
 package dev.holdfast.runtime;
 
 import dev.holdfast.Agent;
+import dev.holdfast.Binding;
+import dev.holdfast.BindingMismatch;
 import dev.holdfast.Claim;
 import dev.holdfast.Drained;
 import dev.holdfast.FeedEnd;
@@ -40,12 +42,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The life of a session on this host: wakes its owner when there is something to do and lets it go when there is nothing.
- * What it does for its users is in {@link SessionMail} and {@link HeldSession}. Thread-safe; {@code lock} guards which
+ * What it does for its users is in {@link SessionMail} and {@link LiveSession}. Thread-safe; {@code lock} guards which
  * owner is current and who waits for what, is held only for moments, and of other locks only a reading's and the store's
  * are taken under it.
  */
 abstract class SessionLife implements Session, Owner.Audience {
-    private static final Logger LOG = LoggerFactory.getLogger(HeldSession.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LiveSession.class);
     /** How long somebody who needs the owner waits while another host has the session (IN-18), and how often it is tried. */
     private static final Duration HAND_OFF_WAIT = Duration.ofSeconds(5);
 
@@ -109,13 +111,20 @@ abstract class SessionLife implements Session, Owner.Audience {
 
     /** Who takes the session's mail here, and how. */
     record Taking(
-            Harness harness, Map<String, Tool> tools, TurnSettings settings, SessionPolicy policy, Taker taker) {
+            Harness harness,
+            Map<String, Tool> tools,
+            Binding binding,
+            TurnSettings settings,
+            SessionPolicy policy,
+            Taker taker) {
         static Taking agent(Agent agent, SessionPolicy policy) {
+            var tools = Tools.of(agent.tools());
             var settings = agent.turnSettings();
             if (agent.harness() instanceof TurnHarness thinker) {
                 check(thinker, settings);
             }
-            return new Taking(agent.harness(), Tools.of(agent.tools()), settings, policy, Taker.AGENT);
+            return new Taking(
+                    agent.harness(), tools, Tools.binding(agent, tools), settings, policy, Taker.AGENT);
         }
 
         private static void check(TurnHarness thinker, TurnSettings settings) {
@@ -128,7 +137,13 @@ abstract class SessionLife implements Session, Owner.Audience {
 
         /** A reading surface, or nobody. */
         static Taking without(Taker taker) {
-            return new Taking(NoAgent.INSTANCE, Map.of(), TurnSettings.standard(), SessionPolicy.standard(), taker);
+            return new Taking(
+                    NoAgent.INSTANCE,
+                    Map.of(),
+                    Binding.none(),
+                    TurnSettings.standard(),
+                    SessionPolicy.standard(),
+                    taker);
         }
 
         Settings ofMail() {
@@ -136,7 +151,19 @@ abstract class SessionLife implements Session, Owner.Audience {
                     policy.stay() == SessionPolicy.Stay.STAY_OPEN,
                     policy.combine(),
                     policy.boundary().isPresent(),
-                    taker);
+                    taker,
+                    binding.recorded());
+        }
+
+        /** Every difference to the taking in force, the policy's included: who asks again must not be ignored (HS-03). */
+        List<String> differences(Taking inForce) {
+            return bound().differences(inForce.bound());
+        }
+
+        private Binding bound() {
+            return binding.shown("policy: stay", policy.stay())
+                    .shown("policy: combine", policy.combine())
+                    .shown("policy: boundary", policy.boundary().isPresent() ? "asked" : "none");
         }
     }
 
@@ -179,7 +206,7 @@ abstract class SessionLife implements Session, Owner.Audience {
      */
     record Ending(Outcome outcome, String text, CompletableFuture<Boolean> end) {}
 
-    abstract HeldSession self();
+    abstract LiveSession self();
 
     /** Looks for the end of what a caller waits for in what is recorded. */
     abstract void search(Callers.Caller caller);
@@ -612,6 +639,7 @@ abstract class SessionLife implements Session, Owner.Audience {
      * Somebody else takes the mail here from now on; the owner there is goes first.
      *
      * @throws HoldfastException when an agent has it, or a reader that is not closed
+     * @throws BindingMismatch when the agent that has it is bound otherwise (HS-03)
      */
     CompletionStage<Void> become(Taking next) {
         synchronized (lock) {
@@ -619,6 +647,10 @@ abstract class SessionLife implements Session, Owner.Audience {
                 return releasing.get().handle((drained, failure) -> null).thenCompose(over -> become(next));
             }
             if (taking.taker() == next.taker()) {
+                var differences = next.differences(taking);
+                if (!differences.isEmpty()) {
+                    throw new BindingMismatch(name, differences);
+                }
                 return CompletableFuture.completedFuture(null);
             }
             if (taking.taker() == Taker.AGENT || reading.filter(r -> !r.over()).isPresent()) {

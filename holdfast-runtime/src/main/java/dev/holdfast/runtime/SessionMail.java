@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 
 /** What is sent to a session and how it ends: callers are completed from committed events only. Thread-safe. */
 abstract class SessionMail extends SessionLife {
-    private static final Logger LOG = LoggerFactory.getLogger(HeldSession.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LiveSession.class);
     private static final Set<String> UNAVAILABLE = Set.of("not_found", "not_logged_in", "wrong_version");
     private static final Duration STEER_WAIT = Duration.ofSeconds(5);
 

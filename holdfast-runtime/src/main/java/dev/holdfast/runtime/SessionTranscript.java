@@ -23,10 +23,10 @@ import java.util.concurrent.CompletionStage;
 final class SessionTranscript {
     private static final int FORK_BATCH = 200;
 
-    private final HeldSession session;
+    private final LiveSession session;
     private final Holdfast.Parts parts;
 
-    SessionTranscript(HeldSession session, Holdfast.Parts parts) {
+    SessionTranscript(LiveSession session, Holdfast.Parts parts) {
         this.session = session;
         this.parts = parts;
     }
@@ -184,7 +184,7 @@ final class SessionTranscript {
     }
 
     private CompletionStage<Long> copied(SessionName name, int turns) {
-        var fork = parts.sessions().findOrAdd(name, n -> new HeldSession(n, SessionLife.Taking.without(
+        var fork = parts.sessions().findOrAdd(name, n -> new LiveSession(n, SessionLife.Taking.without(
                 dev.holdfast.core.Settings.Taker.NOBODY), parts));
         return fork.reached(now -> now.lastTurn() >= turns).thenApply(done -> (long) turns);
     }

@@ -17,30 +17,30 @@ import org.jspecify.annotations.Nullable;
  */
 final class Sessions {
     private final Map<SessionName, Entry> entries = new ConcurrentHashMap<>();
-    private final ReferenceQueue<HeldSession> gone = new ReferenceQueue<>();
+    private final ReferenceQueue<LiveSession> gone = new ReferenceQueue<>();
 
     /** A session; {@code strong} while it may not be forgotten. */
-    private static final class Entry extends WeakReference<HeldSession> {
+    private static final class Entry extends WeakReference<LiveSession> {
         private final SessionName name;
 
         @SuppressWarnings("unused") // held, not read
-        private volatile @Nullable HeldSession strong;
+        private volatile @Nullable LiveSession strong;
 
-        Entry(HeldSession session, ReferenceQueue<HeldSession> gone) {
+        Entry(LiveSession session, ReferenceQueue<LiveSession> gone) {
             super(session, gone);
             name = session.name();
             strong = session;
         }
     }
 
-    Optional<HeldSession> find(SessionName name) {
+    Optional<LiveSession> find(SessionName name) {
         sweep();
         return Optional.ofNullable(entries.get(name)).map(Entry::get);
     }
 
-    HeldSession findOrAdd(SessionName name, Function<SessionName, HeldSession> make) {
+    LiveSession findOrAdd(SessionName name, Function<SessionName, LiveSession> make) {
         sweep();
-        var found = new ArrayList<HeldSession>(1); // also what keeps it alive until it is returned
+        var found = new ArrayList<LiveSession>(1); // also what keeps it alive until it is returned
         entries.compute(name, (n, entry) -> {
             var known = entry == null ? null : entry.get();
             if (entry != null && known != null) {
@@ -54,21 +54,21 @@ final class Sessions {
         return found.getFirst();
     }
 
-    void remove(HeldSession session) {
+    void remove(LiveSession session) {
         entries.computeIfPresent(session.name(), (n, entry) -> entry.get() == session ? null : entry);
     }
 
     /** It has work: it may not be forgotten. */
-    void keep(HeldSession session) {
+    void keep(LiveSession session) {
         hold(session, session);
     }
 
     /** It sleeps and nobody waits on it: it may be forgotten. */
-    void letGo(HeldSession session) {
+    void letGo(LiveSession session) {
         hold(session, null);
     }
 
-    private void hold(HeldSession session, @Nullable HeldSession strong) {
+    private void hold(LiveSession session, @Nullable LiveSession strong) {
         entries.computeIfPresent(session.name(), (n, entry) -> {
             if (entry.get() == session) {
                 entry.strong = strong;
@@ -77,7 +77,7 @@ final class Sessions {
         });
     }
 
-    List<HeldSession> all() {
+    List<LiveSession> all() {
         sweep();
         return entries.values().stream()
                 .flatMap(e -> Optional.ofNullable(e.get()).stream())

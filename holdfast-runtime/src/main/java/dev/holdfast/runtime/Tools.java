@@ -5,7 +5,9 @@ import com.github.victools.jsonschema.generator.OptionPreset;
 import com.github.victools.jsonschema.generator.SchemaGenerator;
 import com.github.victools.jsonschema.generator.SchemaGeneratorConfigBuilder;
 import com.github.victools.jsonschema.generator.SchemaVersion;
+import dev.holdfast.Agent;
 import dev.holdfast.AgentTool;
+import dev.holdfast.Binding;
 import dev.holdfast.Describe;
 import dev.holdfast.Tool;
 import dev.holdfast.ToolAnswer;
@@ -22,6 +24,7 @@ import java.util.Optional;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Makes {@link Tool}s of the objects a user binds: those that are tools, and those with {@link AgentTool} methods. */
@@ -30,6 +33,10 @@ final class Tools {
             .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
             .enable(DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES)
+            .build();
+
+    private static final JsonMapper SORTED = JsonMapper.builder()
+            .enable(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS)
             .build();
 
     private Tools() {}
@@ -59,6 +66,26 @@ final class Tools {
             }
         }
         return tools;
+    }
+
+    /** What is bound with an agent: its own parts, its harness and what it is told of the tools (HS-03). */
+    static Binding binding(Agent agent, Map<String, Tool> tools) {
+        var binding = Binding.none().shown("harness", agent.harness().name()).and(agent.binding());
+        for (Tool tool : tools.values()) {
+            var spec = tool.spec();
+            binding = binding.tool(new ToolSpec(spec.name(), spec.description(), canonical(spec)));
+        }
+        return binding;
+    }
+
+    /** The order of names and the spaces between them mean nothing. */
+    private static String canonical(ToolSpec spec) {
+        try {
+            return SORTED.writeValueAsString(SORTED.readValue(spec.inputSchema(), Object.class));
+        } catch (JacksonException e) {
+            throw new IllegalArgumentException(
+                    "the input schema of tool '" + spec.name() + "' is no JSON: " + e.getOriginalMessage(), e);
+        }
     }
 
     private static void add(Map<String, Tool> tools, Tool tool) {

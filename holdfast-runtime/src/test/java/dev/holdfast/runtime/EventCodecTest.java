@@ -22,10 +22,13 @@ import dev.holdfast.core.OpenCall;
 import dev.holdfast.core.Phase;
 import dev.holdfast.core.Taken;
 import dev.holdfast.core.Told;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
@@ -87,6 +90,7 @@ class EventCodecTest {
                 new Event.CallStarted(1, "c", "tool", "d", "k"),
                 new Event.CallEnded(1, "c", "tool", true, "answer"),
                 new Event.InterruptAsked(1, 5, true, "cancelled"),
+                new Event.AgentBound(Map.of("model", "slow", "effort", ""), List.of("model: 'a' is now 'slow'")),
                 new Event.IncarnationPlanned(2),
                 new Event.IncarnationStarted(2, 4711),
                 new Event.IncarnationVerified(2, "2.1", "native", true, 1),
@@ -206,6 +210,7 @@ class EventCodecTest {
                         NOON,
                         NOON,
                         false),
+                new Event.AgentBound(Map.of("model", "slow"), List.of()),
                 new Event.IncarnationPlanned(1),
                 new Event.NativeSessionReplaced("native", "the first"),
                 new Event.CallStarted(1, "c", "tool", "d", "k"),
@@ -215,5 +220,26 @@ class EventCodecTest {
         assertThat(codec.restore(codec.snapshot(6, state))).isEqualTo(state);
         assertThatThrownBy(() -> codec.restore(new SnapshotRecord(6, 99, new byte[0])))
                 .hasMessageContaining("version 99");
+    }
+
+    /** As the first version wrote it. */
+    @Test
+    @Tag("MB-17")
+    void snapshot_ofTheFirstVersion_isReadWithoutABinding() throws IOException {
+        try (var stored = EventCodecTest.class.getResourceAsStream("snapshot-1.json")) {
+            var body = Objects.requireNonNull(stored).readAllBytes();
+            var state = codec.restore(new SnapshotRecord(6, 1, body));
+            assertThat(state.binding()).isEmpty();
+            assertThat(state.seed()).isEqualTo("00ff");
+            assertThat(state.openTurn()).hasValue(1);
+            assertThat(codec.restore(codec.snapshot(6, state))).isEqualTo(state);
+            assertThatThrownBy(() -> codec.restore(new SnapshotRecord(6, 2, body)))
+                    .as("a version that has one, without it")
+                    .isInstanceOfSatisfying(
+                            JournalException.class,
+                            e -> assertThat(e.problem()).isEqualTo(JournalException.Problem.DAMAGED));
+            assertThatThrownBy(() -> codec.restore(new SnapshotRecord(6, 1, "[]".getBytes(StandardCharsets.UTF_8))))
+                    .hasMessageContaining("snapshot at event 6");
+        }
     }
 }

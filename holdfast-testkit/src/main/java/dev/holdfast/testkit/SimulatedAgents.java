@@ -61,6 +61,8 @@ final class SimulatedAgents {
      * How likely things go wrong, each from 0 to 1.
      *
      * @param filingMillis how late a record is written at most
+     * @param silence of a turn's end: the agent rests and tells no result
+     * @param grows of a process, with a turn, beyond what it may hold
      */
     record Faults(
             double die,
@@ -70,9 +72,11 @@ final class SimulatedAgents {
             double turnLimit,
             double ownTurn,
             double loseRecord,
-            int filingMillis) {
+            int filingMillis,
+            double silence,
+            double grows) {
         static Faults none() {
-            return new Faults(0, 0, 0, 0, 0, 0, 0, 25);
+            return new Faults(0, 0, 0, 0, 0, 0, 0, 25, 0, 0);
         }
     }
 
@@ -256,6 +260,9 @@ final class SimulatedAgents {
                 return;
             }
             stopped = true;
+            if (mode == StopMode.IDLE) {
+                process.ifPresent(SimulatedProcess::endOfInput);
+            }
             machine.after(shortly(), () -> {
                 process.ifPresent(p -> p.die("stopped", true));
                 end("stopped");

@@ -25,6 +25,9 @@ import java.util.Set;
  * starts some by itself, and dies. Not thread-safe.
  */
 final class SimulatedProcess {
+    /** What a process holds that has grown too big. */
+    static final long BIG = 1_000;
+
     private final SimulatedAgents agents;
     private final SessionName session;
     private final long epoch;
@@ -212,6 +215,8 @@ final class SimulatedProcess {
             finish(TurnResult.Ending.FAILED);
         } else if (agents.chance(agents.faults().turnLimit())) {
             finish(TurnResult.Ending.TURN_LIMIT);
+        } else if (agents.chance(agents.faults().silence())) {
+            rest();
         } else if (calls > 0 && agents.below(3) == 0) {
             var id = "call" + agents.nextNumber();
             openCall = Optional.of(id);
@@ -251,7 +256,6 @@ final class SimulatedProcess {
             context.add(new Entry(Entry.Kind.ASSISTANT, id, List.of(words), true));
         }
         running = false;
-        openCall = Optional.empty();
         var lines = agents.below(2) == 0 ? turnLines.stream().map(Line::id).toList() : List.<DeliveryId>of();
         report(new Report.Result(new TurnResult(
                 ending,
@@ -263,6 +267,16 @@ final class SimulatedProcess {
                 "r" + id,
                 false)));
         flushLater();
+        if (agents.chance(agents.faults().grows())) {
+            report(new Report.Memory(BIG));
+        }
+        rest();
+    }
+
+    /** By itself, without a result before it, this is an agent that falls silent. */
+    private void rest() {
+        running = false;
+        openCall = Optional.empty();
         report(new Report.Idle());
         closeWindow();
         if (!queue.isEmpty()) {
@@ -295,6 +309,13 @@ final class SimulatedProcess {
                 finish(interrupted ? TurnResult.Ending.INTERRUPTED : TurnResult.Ending.ANSWERED);
             }
         });
+    }
+
+    /** Its input ends, which a turn of ours must not see. */
+    void endOfInput() {
+        if (!dead && (!queue.isEmpty() || (running && !turnLines.isEmpty()))) {
+            agents.watcher.violation("MB-12: input ends in mid-turn");
+        }
     }
 
     void interrupt() {

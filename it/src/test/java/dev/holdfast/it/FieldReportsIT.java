@@ -182,16 +182,73 @@ final class FieldReportsIT {
     }
 
     @Test
+    @Tag("TN-03")
     @Tag("TN-04")
-    @DisplayName("cc#1920, cc#17248: a turn without a result ends, and says that it had none")
+    @DisplayName("cc#1920, cc#17248: a turn without a result ends when the agent rests, and says that it had none")
     void agent_restingWithoutAResult_endsTheTurn() {
         try (var station = station(new ModelScript().on("M1", "[[no-result]] [[say lost]]"))
-                .limits(QUICK.withTurn(SHORT))
-                .open()) {
+                .open()) { // long before any deadline
             var reply = station.ask("M1 work");
             assertThat(reply.outcome()).as(reply.toString()).isEqualTo(Outcome.FAILED);
-            assertThat(reply.detail()).contains("deadline passed: turn");
+            assertThat(reply.detail()).startsWith("no result");
             answered(station.ask("M2 and now"), "");
+            assertThat(station.agents()).as("the process is well").isEqualTo(1);
+        }
+    }
+
+    @Test
+    @Tag("TN-03")
+    @DisplayName("cc#1920: work in the background ends with a result and a rest of its own, which end no turn of ours")
+    void agent_workingInTheBackground_losesNoTurn() {
+        try (var station = station(new ModelScript()
+                        .on("M1", "[[background]] [[say first]]")
+                        .on("M2", "[[agent-turn]] [[say second]]")
+                        .on("M3", "[[say third]]"))
+                .open()) {
+            for (String each : List.of("M1 work", "M2 work", "M3 work")) {
+                var reply = station.ask(each);
+                assertThat(reply.outcome()).as(reply.toString()).isEqualTo(Outcome.ANSWERED);
+            }
+        }
+    }
+
+    @Test
+    @Tag("HS-14")
+    @Tag("HS-05")
+    @DisplayName("cc#78546, cc#22525, cc#25855, cc#18859, cc#56323, cc#88524: a process that has grown is replaced")
+    void agent_grownTooBig_isReplacedBetweenTurnsAndRemembers() {
+        try (var station = station(new ModelScript().on("M1", "[[say one]]").on("M2", "[[say two]]"))
+                .limits(QUICK.withRecycling(Duration.ofHours(1), 1, 100))
+                .open()) {
+            answered(station.ask("M1 work"), "one");
+            station.events().await("Noticed", "recycled", "bytes of memory");
+            station.events().await("IncarnationEnded", "RECYCLED");
+            answered(station.ask("M2 work"), "two");
+            assertThat(station.lastShown().toString()).contains("M1 work");
+            station.events().await("IncarnationVerified", "\"incarnation\":2", "\"resumed\":true");
+        }
+    }
+
+    @Test
+    @Tag("HS-14")
+    @DisplayName("cc#88524: a process that was used enough is replaced, also while messages wait")
+    void agent_usedUp_isReplacedWithMessagesWaiting() {
+        try (var station = station(new ModelScript().on("M1", "[[gate a]] [[say one]]"))
+                .limits(QUICK.withRecycling(Duration.ofHours(1), 1L << 40, 2))
+                .open()) {
+            long first = station.send("M1 work");
+            station.awaitGate("a");
+            long second = station.send("M2 work");
+            long third = station.send("M3 work");
+            long fourth = station.send("M4 work");
+            long fifth = station.send("M5 work");
+            station.gate("a").open();
+            answered(station.reply(first), "one");
+            for (long each : new long[] {second, third, fourth, fifth}) {
+                answered(station.reply(each), "");
+            }
+            station.events().await("Noticed", "recycled", "2 turns");
+            station.events().await("IncarnationVerified", "\"incarnation\":3", "\"resumed\":true");
         }
     }
 

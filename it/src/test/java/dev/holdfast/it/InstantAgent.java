@@ -2,6 +2,7 @@ package dev.holdfast.it;
 
 import dev.holdfast.Agent;
 import dev.holdfast.Attachment;
+import dev.holdfast.Binding;
 import dev.holdfast.Harness;
 import dev.holdfast.Knowledge;
 import dev.holdfast.KnowledgeQuestion;
@@ -23,15 +24,28 @@ import java.util.concurrent.Executor;
  */
 final class InstantAgent implements Agent {
     private final Executor executor;
+    private final Binding binding;
+    private final List<Object> tools;
     private int results;
 
     InstantAgent(Executor executor) {
+        this(executor, Binding.none(), List.of());
+    }
+
+    InstantAgent(Executor executor, Binding binding, List<Object> tools) {
         this.executor = executor;
+        this.binding = binding;
+        this.tools = tools;
     }
 
     @Override
     public List<Object> tools() {
-        return List.of();
+        return tools;
+    }
+
+    @Override
+    public Binding binding() {
+        return binding;
     }
 
     @Override

@@ -41,18 +41,18 @@ import java.util.function.Consumer;
  * ({@link Callers}, {@link Internals}, {@link Watches}, {@link Chronicle}, {@link Reading}, {@link Observers}).
  * Thread-safe.
  */
-final class HeldSession extends SessionMail {
+final class LiveSession extends SessionMail {
     private final SessionAddresses addresses;
     private final SessionTranscript transcript;
 
-    HeldSession(SessionName name, Taking taking, Holdfast.Parts parts) {
+    LiveSession(SessionName name, Taking taking, Holdfast.Parts parts) {
         super(name, taking, parts);
         addresses = new SessionAddresses(this, parts);
         transcript = new SessionTranscript(this, parts);
     }
 
     @Override
-    HeldSession self() {
+    LiveSession self() {
         return this;
     }
 
