@@ -12,6 +12,7 @@ import java.util.TreeMap;
  *
  * @param options by name; one the harness does not know is refused when the session is opened (HN-06)
  * @param brief what the host's developer tells the thinker of its task; may be empty
+ * @param hooks what is done about files that are written to the workspace
  * @param retold how much of the conversation a turn is shown at most, in characters, 1,000 to 10,000,000 (HN-05)
  */
 public record TurnSettings(
@@ -20,7 +21,8 @@ public record TurnSettings(
         Optional<Path> workspace,
         boolean interactive,
         String brief,
-        int retold) {
+        int retold,
+        Optional<TurnHooks> hooks) {
     /** How much of a conversation is told again unless said otherwise. */
     public static final int RETOLD = 100_000;
 
@@ -35,7 +37,7 @@ public record TurnSettings(
 
     /** No options, no skills, no workspace, interactive, no brief. */
     public static TurnSettings standard() {
-        return new TurnSettings(Map.of(), List.of(), Optional.empty(), true, "", RETOLD);
+        return new TurnSettings(Map.of(), List.of(), Optional.empty(), true, "", RETOLD, Optional.empty());
     }
 
     /** What of it an agent is bound to (HS-03). */
@@ -50,26 +52,30 @@ public record TurnSettings(
     }
 
     public TurnSettings options(Map<String, String> options) {
-        return new TurnSettings(options, skills, workspace, interactive, brief, retold);
+        return new TurnSettings(options, skills, workspace, interactive, brief, retold, hooks);
     }
 
     public TurnSettings skills(List<Skill> skills) {
-        return new TurnSettings(options, skills, workspace, interactive, brief, retold);
+        return new TurnSettings(options, skills, workspace, interactive, brief, retold, hooks);
     }
 
     public TurnSettings workspace(Path workspace) {
-        return new TurnSettings(options, skills, Optional.of(workspace), interactive, brief, retold);
+        return new TurnSettings(options, skills, Optional.of(workspace), interactive, brief, retold, hooks);
     }
 
     public TurnSettings interactive(boolean interactive) {
-        return new TurnSettings(options, skills, workspace, interactive, brief, retold);
+        return new TurnSettings(options, skills, workspace, interactive, brief, retold, hooks);
     }
 
     public TurnSettings brief(String brief) {
-        return new TurnSettings(options, skills, workspace, interactive, brief, retold);
+        return new TurnSettings(options, skills, workspace, interactive, brief, retold, hooks);
+    }
+
+    public TurnSettings hooks(TurnHooks hooks) {
+        return new TurnSettings(options, skills, workspace, interactive, brief, retold, Optional.of(hooks));
     }
 
     public TurnSettings retold(int characters) {
-        return new TurnSettings(options, skills, workspace, interactive, brief, characters);
+        return new TurnSettings(options, skills, workspace, interactive, brief, characters, hooks);
     }
 }

@@ -555,7 +555,7 @@ abstract sealed class Mail extends Turns permits Feeds {
 
     /** HN-14: only at the beginning of a session, and in order. */
     private void copy(Header h) {
-        long turn = h.wish().turn().orElseThrow();
+        long turn = h.wish().turn().orElse(0);
         boolean begins = durable.incarnation() == 0 && durable.turn().isEmpty() && durable.phase() != Phase.CLOSED;
         if (begins && turn == durable.lastTurn() + 1) {
             long entries = h.wish().message().orElse(0);

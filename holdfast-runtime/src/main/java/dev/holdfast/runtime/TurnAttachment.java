@@ -276,7 +276,7 @@ final class TurnAttachment implements Attachment {
         synchronized (lock) {
             run = running;
         }
-        run.ifPresent(r -> r.answered(callId, answer));
+        run.ifPresent(r -> surroundings.toolExecutor().execute(() -> r.answered(callId, answer))); // hooks may block
     }
 
     @Override

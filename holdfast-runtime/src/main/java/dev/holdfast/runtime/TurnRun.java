@@ -68,6 +68,7 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
     private Optional<SteerHandler> steers = Optional.empty();
     private Optional<TurnEvent.Failure> failure = Optional.empty();
     private Optional<Thread> thread = Optional.empty();
+    private volatile Optional<HotPaths> hot = Optional.empty();
     private Usage usage = Usage.unknown();
     private int callsMade;
     private int late;
@@ -114,7 +115,9 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
             thread = Optional.of(Thread.currentThread());
         }
         try {
+            hot = HotPaths.of(settings, sink);
             harness.run(this);
+            repair();
         } catch (AgentUnavailable e) {
             emit(new TurnEvent.Failure(TurnEvent.Cause.FATAL, e.reason() + ": " + e.getMessage()));
         } catch (Exception | Error e) { // somebody else's code: its turn has failed, and nothing else has (HN-10)
@@ -129,6 +132,33 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
         } finally {
             end();
         }
+    }
+
+    /** HN-08: one more round with what the validator finds in what was written. */
+    private void repair() throws Exception {
+        var findings = findings();
+        if (findings.isEmpty()) {
+            return;
+        }
+        synchronized (lock) {
+            if (cancelled || failure.isPresent()) {
+                return;
+            }
+            var more = new ArrayList<>(messages);
+            more.add(new TurnMessage(TurnMessage.Role.AGENT, harness.name(), text.toString()));
+            asked = List.of(new TurnMessage(TurnMessage.Role.HOST, "holdfast", findings.get()));
+            more.addAll(asked);
+            messages = List.copyOf(more);
+            length += 2;
+        }
+        harness.run(this);
+        findings().ifPresent(left -> sink.report(new Report.Noticed("validation", left)));
+    }
+
+    private Optional<String> findings() {
+        var lost = hot.map(HotPaths::hand).orElse("");
+        var found = hot.flatMap(HotPaths::findings);
+        return lost.isEmpty() ? found : Optional.of(found.map(f -> lost + "\n" + f).orElse(lost));
     }
 
     private void end() {
@@ -193,7 +223,10 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
             call = calls.remove(callId);
         }
         if (call != null) {
-            call.complete(answer.error() ? new ToolOutcome.Failed(answer.text()) : new ToolOutcome.Ok(answer));
+            var lost = hot.map(HotPaths::hand).orElse("");
+            var told = lost.isEmpty() ? answer.text() : answer.text() + "\n" + lost;
+            boolean well = lost.isEmpty() && !answer.error();
+            call.complete(well ? new ToolOutcome.Ok(answer) : new ToolOutcome.Failed(told));
         }
     }
 
