@@ -25,6 +25,9 @@ import tools.jackson.databind.node.ObjectNode;
  * <p>A serial object: callers, the process's reports and alarms all {@link #enter}, and one of them at a time runs the
  * steps that wait, so no step is ever inside another. No step waits and none runs users' code. After every step, or those
  * that came together, {@link #advance} looks what is to be done now, so that no step has to know what comes after it.
+ *
+ * <p>Longer than other files: every step looks at the same few fields, and only what has fields of its own is a part by
+ * itself ({@link TurnCourse}, {@link StartCourse}, {@link HeldProcess}, {@link Mouth}, {@link Restarts}).
  */
 final class HeldSession {
     private static final Logger LOG = LoggerFactory.getLogger(HeldSession.class);

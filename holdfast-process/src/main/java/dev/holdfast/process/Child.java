@@ -36,7 +36,7 @@ public final class Child {
     }
 
     /**
-     * Takes charge of a started process; its four threads run when this returns.
+     * Takes charge of a started process; its three threads run when this returns.
      *
      * @throws OutOfMemoryError if there are no threads to be had; then the listener hears nothing more
      */
@@ -51,7 +51,12 @@ public final class Child {
             Runnable forget) {
         Platform platform = spawner.platform();
         String name = "child " + id.pid() + " of session " + spec.marker().session();
-        InputQueue input = new InputQueue(process.getOutputStream(), spec.inputLimit(), name);
+        String threads = "holdfast-" + threadLabel(spec.marker().session()) + "-" + id.pid();
+        InputQueue input = new InputQueue(
+                process.getOutputStream(),
+                spec.inputLimit(),
+                name,
+                writing -> platform.thread(threads + "-stdin", writing).start());
         StderrTail stderr = new StderrTail(spec.stderrTail());
         CountDownLatch pipes = new CountDownLatch(2);
         CountDownLatch stdout = new CountDownLatch(1);
@@ -71,12 +76,10 @@ public final class Child {
         Keeper keeper = new Keeper(ward, spawner.table(), spawner.censuses(), spawner.signals(), platform);
         Child child = new Child(ward, keeper, spawner.signals(), launch.diesWithHost());
 
-        String threads = "holdfast-" + threadLabel(spec.marker().session()) + "-" + id.pid();
         try {
             platform.thread(threads + "-stdout", () -> child.readOutput(spec.lineLimit()))
                     .start();
             platform.thread(threads + "-stderr", child::drainStderr).start();
-            platform.thread(threads + "-stdin", input).start();
             platform.thread(threads + "-keeper", keeper).start();
         } catch (OutOfMemoryError e) {
             delivery.mute();

@@ -10,17 +10,25 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The lines on their way to a child's stdin and the loop that writes them, run by one thread (HS-12). Callers only queue
- * and never wait; one that knows of room in the pipe may write its line itself while nothing else is on its way. Urgent lines pass ordinary ones that are not yet being written; a line being written is never cut.
- * Both lanes are bounded in bytes, the line being written included.
+ * The lines on their way to a child's stdin and the loop that writes them, run by one thread (HS-12), which comes when there
+ * is something for it and goes after a while without. Callers only queue and never wait; one that knows of room in the pipe
+ * may write its line itself while nothing else is on its way. Urgent lines pass ordinary ones that are not yet being
+ * written; a line being written is never cut. Both lanes are bounded in bytes, the line being written included.
  */
 final class InputQueue implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(InputQueue.class);
 
     /** What a queued line costs beside its bytes, so that a flood of empty lines is bounded too. */
     private static final int LINE_COST = 64;
+
+    /** How long the thread stays with nothing to write. */
+    private static final long STAYS_NANOS = 1_000_000_000;
 
     private static final class Lane {
         final Deque<Pending> waiting = new ArrayDeque<>();
@@ -45,24 +53,35 @@ final class InputQueue implements Runnable {
     private final OutputStream stdin;
     private final long limit;
     private final String child;
+    private final Consumer<Runnable> threads;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Lane urgent = new Lane();
     private final Lane ordinary = new Lane();
     private @Nullable Pending writing;
+
+    /** The writing thread is there, or on its way. */
+    private boolean served;
+
     private boolean closing;
+    private boolean closed;
     private @Nullable String goneBecause;
 
-    /** @param child how messages name the child */
-    InputQueue(OutputStream stdin, long limit, String child) {
+    /**
+     * @param child how messages name the child
+     * @param threads starts a thread, and may throw an {@link OutOfMemoryError} when there is none
+     */
+    InputQueue(OutputStream stdin, long limit, String child, Consumer<Runnable> threads) {
         this.stdin = stdin;
         this.limit = limit;
         this.child = child;
+        this.threads = threads;
     }
 
     CompletionStage<@Nullable Void> offer(byte[] line, boolean passing) {
         Lane lane = passing ? urgent : ordinary;
         Pending pending = new Pending(line, lane);
+        boolean first;
         lock.lock();
         try {
             WriteFailed refusal = refusal(lane, pending.cost());
@@ -72,10 +91,49 @@ final class InputQueue implements Runnable {
             lane.waiting.add(pending);
             lane.bytes += pending.cost();
             changed.signal();
+            first = !served;
+            served = true;
         } finally {
             lock.unlock();
         }
+        if (first) {
+            startServing();
+        }
         return pending.written.minimalCompletionStage();
+    }
+
+    /** Without a thread the child can be told nothing: it is as good as gone. */
+    private void startServing() {
+        try {
+            threads.accept(this);
+        } catch (OutOfMemoryError e) {
+            childGone("there is no thread to write with");
+            leave();
+        }
+    }
+
+    private void leave() {
+        lock.lock();
+        try {
+            served = false;
+            writing = null;
+            closeWhenOver();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Closes the pipe once nobody writes and nobody will. */
+    private void closeWhenOver() {
+        boolean over = goneBecause != null || (closing && urgent.waiting.isEmpty() && ordinary.waiting.isEmpty());
+        if (over && !served && writing == null && !closed) {
+            closed = true;
+            try {
+                stdin.close();
+            } catch (IOException e) {
+                LOG.debug("closing the stdin of {} failed; nothing waits in it", child, e);
+            }
+        }
     }
 
     /**
@@ -102,11 +160,24 @@ final class InputQueue implements Runnable {
             write(stdin, pending);
         } catch (IOException e) {
             childGone("its stdin is closed (" + e.getMessage() + ")");
+            callerLeaves();
         } catch (RuntimeException | Error e) {
             childGone("a line may have been written in part: " + e);
+            callerLeaves();
             throw e;
         }
         return pending.written.minimalCompletionStage();
+    }
+
+    private void callerLeaves() {
+        lock.lock();
+        try {
+            writing = null;
+            changed.signal();
+            closeWhenOver();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void write(OutputStream out, Pending pending) throws IOException {
@@ -141,6 +212,7 @@ final class InputQueue implements Runnable {
         try {
             closing = true;
             changed.signal();
+            closeWhenOver();
         } finally {
             lock.unlock();
         }
@@ -162,6 +234,7 @@ final class InputQueue implements Runnable {
             urgent.waiting.clear();
             ordinary.waiting.clear();
             changed.signal();
+            closeWhenOver();
         } finally {
             lock.unlock();
         }
@@ -171,28 +244,33 @@ final class InputQueue implements Runnable {
         }
     }
 
-    /** The writing loop; ends when stdin is closed or the child is gone. */
+    /** The writing loop; ends when there was nothing for a while, when stdin is closed, or the child is gone. */
     @Override
     public void run() {
-        try (OutputStream out = stdin) {
+        try {
             Pending pending = next();
             while (pending != null) {
-                write(out, pending);
+                write(stdin, pending);
                 pending = next();
             }
         } catch (IOException e) {
             childGone("its stdin is closed (" + e.getMessage() + ")");
+            leave();
         } catch (OutOfMemoryError e) {
             childGone("a line may have been written in part, for want of memory");
+            leave();
         } catch (RuntimeException | Error e) {
             childGone("a line may have been written in part: " + e);
+            leave();
             throw e;
         }
     }
 
+    /** The line to write now; null when this thread is to go, and then it counts as gone. */
     private @Nullable Pending next() {
         lock.lock();
         try {
+            long left = STAYS_NANOS;
             while (goneBecause == null) {
                 if (writing != null) { // by a caller
                     changed.awaitUninterruptibly();
@@ -206,12 +284,16 @@ final class InputQueue implements Runnable {
                     writing = first;
                     return first;
                 }
-                if (closing) {
-                    return null;
+                if (closing || left <= 0) {
+                    break;
                 }
-                changed.awaitUninterruptibly();
+                left = changed.awaitNanos(left);
             }
+            served = false;
+            closeWhenOver();
             return null;
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("a writing thread was interrupted; nothing may do that", e);
         } finally {
             lock.unlock();
         }
@@ -225,6 +307,7 @@ final class InputQueue implements Runnable {
             if (closing || !urgent.waiting.isEmpty() || !ordinary.waiting.isEmpty()) {
                 changed.signal();
             }
+            closeWhenOver();
         } finally {
             lock.unlock();
         }

@@ -10,6 +10,8 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -59,15 +61,15 @@ class InputQueueTest {
     }
 
     private final SleepyPipe pipe = new SleepyPipe();
-    private final InputQueue queue = new InputQueue(pipe, 1_000, "child 1");
+    private final AtomicReference<Thread> writer = new AtomicReference<>();
+    private final AtomicInteger writers = new AtomicInteger();
+    private final InputQueue queue = new InputQueue(pipe, 1_000, "child 1", writing -> {
+        writers.incrementAndGet();
+        writer.set(Thread.ofPlatform().daemon().start(writing));
+    });
 
     private static byte[] bytes(String line) {
         return line.getBytes(StandardCharsets.UTF_8);
-    }
-
-    private Thread startWriting() {
-        Thread thread = Thread.ofPlatform().daemon().start(queue);
-        return thread;
     }
 
     private CompletionStage<Void> offer(String line, boolean urgent) {
@@ -78,7 +80,6 @@ class InputQueueTest {
     @Tag("HS-12")
     void offer_urgentWhileALineIsBeingWritten_passesTheWaitingOnesOnly() throws Exception {
         CompletionStage<Void> first = offer("first", false);
-        Thread writer = startWriting();
         pipe.entered.await();
         offer("second", false);
         offer("third", false);
@@ -88,7 +89,7 @@ class InputQueueTest {
         pipe.awake.countDown();
         Recorder.get(first);
         Recorder.get(last);
-        writer.join();
+        writer.get().join();
         assertThat(pipe.text()).isEqualTo("first\nanswer 1\nanswer 2\nsecond\nthird\n");
         assertThat(pipe.closed).isTrue();
     }
@@ -96,7 +97,6 @@ class InputQueueTest {
     @Test
     @Tag("HS-11")
     void offer_beyondTheBound_failsTypedWithoutWaitingAndLeavesTheUrgentLaneOpen() throws Exception {
-        startWriting();
         CompletionStage<Void> first = offer("x".repeat(600), false);
         pipe.entered.await();
         assertThat(Recorder.failure(offer("y".repeat(600), false)))
@@ -114,7 +114,6 @@ class InputQueueTest {
 
     @Test
     void offer_emptyLinesWithoutEnd_meetTheBoundToo() throws Exception {
-        startWriting();
         offer("", false);
         pipe.entered.await();
         int accepted = 0;
@@ -129,7 +128,6 @@ class InputQueueTest {
     @Tag("HS-11")
     void childGone_failsTheLineBeingWrittenAndAllWaiting() throws Exception {
         CompletionStage<Void> writing = offer("one", false);
-        Thread writer = startWriting();
         pipe.entered.await();
         CompletionStage<Void> waiting = offer("two", false);
         CompletionStage<Void> urgent = offer("three", true);
@@ -139,7 +137,7 @@ class InputQueueTest {
         assertThat(Recorder.failure(urgent)).isInstanceOf(ChildGone.class);
         assertThat(Recorder.failure(offer("four", false))).isInstanceOf(ChildGone.class);
         pipe.awake.countDown();
-        writer.join();
+        writer.get().join();
         assertThat(pipe.text()).isEqualTo("one\n");
     }
 
@@ -147,11 +145,10 @@ class InputQueueTest {
     @Tag("HS-11")
     void run_brokenPipe_failsTyped() throws Exception {
         CompletionStage<Void> writing = offer("one", false);
-        Thread writer = startWriting();
         pipe.broken = true;
         pipe.awake.countDown();
         assertThat(Recorder.failure(writing)).isInstanceOf(ChildGone.class).hasMessageContaining("Broken pipe");
-        writer.join();
+        writer.get().join();
         assertThat(pipe.closed).isTrue();
     }
 
@@ -179,14 +176,12 @@ class InputQueueTest {
                 .failsWithin(java.time.Duration.ZERO)
                 .withThrowableThat()
                 .withCauseInstanceOf(ChildGone.class);
-        startWriting();
         await().until(() -> pipe.closed);
     }
 
     @Test
     @Tag("HS-12")
     void offerNow_behindOtherLines_keepsTheOrder() throws Exception {
-        startWriting();
         queue.offer(bytes("one"), false);
         pipe.entered.await();
         queue.offer(bytes("two"), false);
@@ -200,7 +195,6 @@ class InputQueueTest {
     @Test
     @Tag("HS-12")
     void offer_whileACallerWrites_neverCutsItsLine() throws Exception {
-        startWriting();
         Thread caller = Thread.ofPlatform().daemon().start(() -> queue.offerNow(bytes("by the caller")));
         pipe.entered.await();
         var urgent = queue.offer(bytes("urgent"), true).toCompletableFuture();
@@ -212,6 +206,35 @@ class InputQueueTest {
         caller.join();
         assertThat(pipe.text()).isEqualTo("by the caller\nurgent\nlast\n");
         await().until(() -> pipe.closed);
+    }
+
+    @Test
+    @Tag("HS-12")
+    void writer_withNothingToDo_goesAndComesAgain_andTheLastOneOutClosesThePipe() throws Exception {
+        pipe.awake.countDown();
+        assertThat(writers).hasValue(0);
+        Recorder.get(offer("one", false));
+        writer.get().join(10_000);
+        assertThat(writer.get().isAlive()).isFalse();
+        assertThat(pipe.closed).isFalse();
+        Recorder.get(offer("two", true));
+        assertThat(writers).hasValue(2);
+        writer.get().join(10_000);
+        queue.close();
+        assertThat(pipe.closed).isTrue();
+        assertThat(pipe.text()).isEqualTo("one\ntwo\n");
+    }
+
+    @Test
+    @Tag("HS-11")
+    void offer_withoutAThreadToWriteWith_failsTyped() {
+        var alone = new InputQueue(pipe, 1_000, "child 1", writing -> {
+            throw new OutOfMemoryError("unable to create native thread");
+        });
+        assertThat(Recorder.failure(alone.offer(bytes("one"), false)))
+                .isInstanceOf(ChildGone.class)
+                .hasMessageContaining("no thread");
+        assertThat(pipe.closed).isTrue();
     }
 
     @Test
