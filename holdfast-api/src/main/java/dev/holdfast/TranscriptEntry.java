@@ -10,7 +10,8 @@ import java.util.Optional;
  * @param at when it was accepted; an answer has no time of its own
  * @param author who said it; the host's own requests have none
  */
-public record TranscriptEntry(TurnMessage.Role role, Optional<Author> author, long message, Optional<Instant> at, String text) {
+public record TranscriptEntry(
+        TurnMessage.Role role, Optional<Author> author, long message, Optional<Instant> at, String text) {
     /** As a {@link TurnHarness} is shown it. */
     public TurnMessage shown(String agent) {
         var name = author.map(Author::name).orElse(role == TurnMessage.Role.AGENT ? agent : "holdfast");

@@ -40,7 +40,7 @@ public interface TurnHarness extends Harness {
     /** The host runs the turns of such a harness itself, one by one. */
     @Override
     default Attachment attach(Launch launch, ReportSink sink) {
-        throw new UnsupportedOperationException(
-                "harness '" + name() + "' has no process to attach to: give it to a host, which calls run for each turn");
+        throw new UnsupportedOperationException("harness '" + name()
+                + "' has no process to attach to: give it to a host, which calls run for each turn");
     }
 }

@@ -33,7 +33,8 @@ final class ForkCommand extends SessionCommand {
         var answer = ask(reach, Call.post(fields, "sessions", name, "fork"));
         tell(
                 answer,
-                "Session " + fork + " begins with " + answer.path("turns").asLong() + " turns of session " + name + ".");
+                "Session " + fork + " begins with " + answer.path("turns").asLong() + " turns of session " + name
+                        + ".");
         return Exit.OK;
     }
 }

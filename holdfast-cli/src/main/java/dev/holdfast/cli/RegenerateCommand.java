@@ -40,13 +40,10 @@ final class RegenerateCommand extends SessionCommand {
     }
 
     private int delete(Reach reach, String name) {
-        long from = turn.orElseThrow(() -> new CommandFailed(
-                Exit.USAGE, "usage", "--delete needs --turn N: the first turn to throw away"));
+        long from = turn.orElseThrow(
+                () -> new CommandFailed(Exit.USAGE, "usage", "--delete needs --turn N: the first turn to throw away"));
         var answer = ask(reach, Call.post(Map.of("from", from), "sessions", name, "cut"));
-        tell(
-                answer,
-                "Turns from " + from + " on are thrown away in their place.",
-                later(answer, name, "that is done"));
+        tell(answer, "Turns from " + from + " on are thrown away in their place.", later(answer, name, "that is done"));
         return Exit.OK;
     }
 }

@@ -51,8 +51,10 @@ final class TranscriptCommand extends SessionCommand {
         if (answer.path("turns").isEmpty()) {
             screen.line(Screen.Style.PLAIN, "The transcript of session " + name + " has no turn there.");
         } else if (answer.has("next")) {
-            screen.line(Screen.Style.DIM, "More with: holdfast transcript " + name + " --after "
-                    + answer.path("next").asLong());
+            screen.line(
+                    Screen.Style.DIM,
+                    "More with: holdfast transcript " + name + " --after "
+                            + answer.path("next").asLong());
         }
         return Exit.OK;
     }

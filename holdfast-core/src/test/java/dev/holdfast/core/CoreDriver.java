@@ -59,6 +59,7 @@ final class CoreDriver {
     // ---- what is there --------------------------------------------------------------------------------------------
 
     private String harness = "scripted";
+
     Durable durable() {
         return durable;
     }

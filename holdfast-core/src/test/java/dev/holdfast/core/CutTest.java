@@ -19,7 +19,9 @@ class CutTest extends CoreScenario {
         var before = session.durable().nativeSession();
         long cut = session.arrive(ArrivalKind.CUT, CoreDriver.from(2));
         long next = session.message();
-        assertThat(session.durable().turn()).as("waits for the end of the process").isEmpty();
+        assertThat(session.durable().turn())
+                .as("waits for the end of the process")
+                .isEmpty();
         session.ended("end of input", "");
         assertThat(session.newest(Event.TranscriptCut.class).from()).isEqualTo(2);
         assertThat(session.done(cut)).contains("thrown away");
@@ -58,7 +60,8 @@ class CutTest extends CoreScenario {
         session.message();
         session.slotGranted();
         session.known(Knowledge.nothing());
-        assertThat(session.effect(Effect.RunAgent.class).orElseThrow().catchUp()).isEmpty();
+        assertThat(session.effect(Effect.RunAgent.class).orElseThrow().catchUp())
+                .isEmpty();
     }
 
     @Test
@@ -81,7 +84,8 @@ class CutTest extends CoreScenario {
         session.message();
         session.slotGranted();
         session.known(Knowledge.nothing());
-        var catchUp = session.effect(Effect.RunAgent.class).orElseThrow().catchUp().orElseThrow();
+        var catchUp =
+                session.effect(Effect.RunAgent.class).orElseThrow().catchUp().orElseThrow();
         assertThat(catchUp.from()).isEqualTo(1);
         assertThat(catchUp.through()).isEqualTo(2);
         assertThat(session.turn().number()).isEqualTo(3);
@@ -108,13 +112,15 @@ class CutTest extends CoreScenario {
     void harness_anotherThanBefore_givesUpWhatTheOneBeforeRemembered() {
         session.exchange("1");
         session.swap("another");
-        assertThat(session.newest(Event.HarnessSwapped.class)).isEqualTo(new Event.HarnessSwapped("scripted", "another"));
+        assertThat(session.newest(Event.HarnessSwapped.class))
+                .isEqualTo(new Event.HarnessSwapped("scripted", "another"));
         assertThat(session.durable().nativeSession()).isEmpty();
         assertThat(session.durable().harness()).isEqualTo("another");
         session.message();
         session.slotGranted();
         session.known(Knowledge.nothing());
-        var catchUp = session.effect(Effect.RunAgent.class).orElseThrow().catchUp().orElseThrow();
+        var catchUp =
+                session.effect(Effect.RunAgent.class).orElseThrow().catchUp().orElseThrow();
         assertThat(catchUp.through()).isEqualTo(1);
     }
 

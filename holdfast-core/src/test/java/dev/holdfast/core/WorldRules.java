@@ -107,9 +107,8 @@ final class WorldRules {
             throw new AssertionError("memory is dropped under a process or a turn: " + e);
         }
         long place = w.ledger.in(Ledger.Place.ENDED).stream()
-                .filter(n ->
-                        Set.of(ArrivalKind.CLEAR, ArrivalKind.CUT, ArrivalKind.RESET)
-                                .contains(header(w, n).kind()))
+                .filter(n -> Set.of(ArrivalKind.CLEAR, ArrivalKind.CUT, ArrivalKind.RESET)
+                        .contains(header(w, n).kind()))
                 .reduce(0L, Math::max);
         first(w, place, List.of());
     }

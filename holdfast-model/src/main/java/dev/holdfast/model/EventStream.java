@@ -32,7 +32,8 @@ final class EventStream {
                 return Optional.of(data.toString());
             }
             if (text.startsWith("data:")) {
-                data.append(data.isEmpty() ? "" : "\n").append(text.substring("data:".length()).strip());
+                data.append(data.isEmpty() ? "" : "\n")
+                        .append(text.substring("data:".length()).strip());
             }
         }
     }

@@ -100,9 +100,11 @@ final class ModelAnswer {
         }
         switch (delta.path("type").asString("")) {
             case "text_delta" -> say(block, delta.path("text").asString(""));
-            case "input_json_delta" -> block.text.append(delta.path("partial_json").asString(""));
+            case "input_json_delta" ->
+                block.text.append(delta.path("partial_json").asString(""));
             case "thinking_delta" -> block.text.append(delta.path("thinking").asString(""));
-            case "signature_delta" -> block.signature.append(delta.path("signature").asString(""));
+            case "signature_delta" ->
+                block.signature.append(delta.path("signature").asString(""));
             default -> {}
         }
     }
@@ -156,7 +158,8 @@ final class ModelAnswer {
                     var input = block.text.toString();
                     copy.set("input", object(input) ? JSON.readTree(input) : JSON.createObjectNode());
                 }
-                case "thinking" -> copy.put("thinking", block.text.toString()).put("signature", block.signature.toString());
+                case "thinking" ->
+                    copy.put("thinking", block.text.toString()).put("signature", block.signature.toString());
                 default -> {}
             }
             content.add(copy);

@@ -49,8 +49,9 @@ public final class ModelLoop implements Agent {
                         + " names a host; got '" + baseUrl + "'");
             }
             if (maxTokens < 1 || maxSteps < 1 || retries < 0) {
-                throw new IllegalArgumentException("maxTokens and maxSteps are at least 1 and retries not negative; got "
-                        + maxTokens + ", " + maxSteps + " and " + retries);
+                throw new IllegalArgumentException(
+                        "maxTokens and maxSteps are at least 1 and retries not negative; got " + maxTokens + ", "
+                                + maxSteps + " and " + retries);
             }
         }
 

@@ -62,8 +62,7 @@ final class ModelTurn {
 
     private void end(ModelAnswer answer) {
         switch (answer.stop()) {
-            case "refusal" ->
-                turn.emit(new TurnEvent.Failure(TurnEvent.Cause.FAILED, "the model refused to answer"));
+            case "refusal" -> turn.emit(new TurnEvent.Failure(TurnEvent.Cause.FAILED, "the model refused to answer"));
             case "max_tokens" -> {
                 turn.emit(new TurnEvent.Notice(
                         "the answer was cut: it reached the " + setup.maxTokens() + " tokens it may have"));
@@ -125,7 +124,8 @@ final class ModelTurn {
                 if (!again) {
                     close();
                     turn.emit(new TurnEvent.Failure(
-                            e.fatal() ? TurnEvent.Cause.FATAL : TurnEvent.Cause.FAILED, String.valueOf(e.getMessage())));
+                            e.fatal() ? TurnEvent.Cause.FATAL : TurnEvent.Cause.FAILED,
+                            String.valueOf(e.getMessage())));
                     return ModelAnswer.failure(turn);
                 }
                 turn.emit(new TurnEvent.Notice("the request is sent again: " + e.getMessage()));
@@ -150,8 +150,8 @@ final class ModelTurn {
                 .put("max_tokens", setup.maxTokens())
                 .put("stream", true);
         setup.effort()
-                .ifPresent(e -> body.putObject("output_config")
-                        .put("effort", e.name().toLowerCase(java.util.Locale.ROOT)));
+                .ifPresent(e ->
+                        body.putObject("output_config").put("effort", e.name().toLowerCase(java.util.Locale.ROOT)));
         var system = system();
         if (!system.isEmpty()) {
             body.put("system", system);

@@ -142,7 +142,13 @@ final class Envelope {
             case Payload.Reset r -> delivery(session, r.kind(), key, label, "", false);
             case Payload.Clear c -> delivery(session, c.kind(), key, label, "", false);
             case Payload.Cut c ->
-                delivery(session, c.kind(), key, label.targets(OptionalLong.of(c.from()), OptionalLong.empty()), "", false);
+                delivery(
+                        session,
+                        c.kind(),
+                        key,
+                        label.targets(OptionalLong.of(c.from()), OptionalLong.empty()),
+                        "",
+                        false);
             case Payload.Compact c -> delivery(session, c.kind(), key, label, "", false);
         };
     }

@@ -53,11 +53,12 @@ final class HotPaths {
         if (settings.workspace().isPresent() && settings.hooks().isEmpty() && WARNED.compareAndSet(false, true)) {
             LOG.warn("a thinker has a workspace and no hooks: what it writes there is not looked at during its turns");
         }
-        return settings.workspace().flatMap(w -> settings.hooks().map(h -> {
-            var hot = new HotPaths(w, h, sink);
-            hot.known = hot.look();
-            return hot;
-        }));
+        return settings.workspace()
+                .flatMap(w -> settings.hooks().map(h -> {
+                    var hot = new HotPaths(w, h, sink);
+                    hot.known = hot.look();
+                    return hot;
+                }));
     }
 
     /** Hands over what was written since; what the model is to be told of it, empty when all is well. */

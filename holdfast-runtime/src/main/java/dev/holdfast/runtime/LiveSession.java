@@ -1,10 +1,7 @@
 package dev.holdfast.runtime;
 
-import dev.holdfast.Agent;
-import dev.holdfast.TranscriptTurn;
-import java.util.OptionalLong;
-import java.util.function.Predicate;
 import dev.holdfast.Addresses;
+import dev.holdfast.Agent;
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.Drained;
@@ -18,6 +15,7 @@ import dev.holdfast.SessionName;
 import dev.holdfast.SessionStatus;
 import dev.holdfast.SessionSummary;
 import dev.holdfast.Subscription;
+import dev.holdfast.TranscriptTurn;
 import dev.holdfast.core.Core;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Event;
@@ -30,10 +28,12 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * A session of this host: what is known of it, its phases, questions, observers and readers, upon its mail

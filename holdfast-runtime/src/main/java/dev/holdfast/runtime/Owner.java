@@ -106,7 +106,6 @@ final class Owner {
         /** @param first whether no turn of the session has ended yet */
         void beat(long turn, boolean first, Beat beat);
 
-
         /** Nothing is left to do; true when the owner was let go, false when something came in. */
         boolean mayRest(Owner owner);
 

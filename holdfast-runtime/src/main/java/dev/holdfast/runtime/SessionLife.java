@@ -123,8 +123,7 @@ abstract class SessionLife implements Session, Owner.Audience {
             if (agent.harness() instanceof TurnHarness thinker) {
                 check(thinker, settings);
             }
-            return new Taking(
-                    agent.harness(), tools, Tools.binding(agent, tools), settings, policy, Taker.AGENT);
+            return new Taking(agent.harness(), tools, Tools.binding(agent, tools), settings, policy, Taker.AGENT);
         }
 
         private static void check(TurnHarness thinker, TurnSettings settings) {
@@ -681,7 +680,8 @@ abstract class SessionLife implements Session, Owner.Audience {
 
     private void checkAgent() {
         if (taking.taker() != Taker.AGENT) {
-            throw new HoldfastException("session " + name + " has no agent here that could be swapped: open it with one");
+            throw new HoldfastException(
+                    "session " + name + " has no agent here that could be swapped: open it with one");
         }
     }
 

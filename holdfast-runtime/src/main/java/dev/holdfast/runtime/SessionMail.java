@@ -66,8 +66,7 @@ abstract class SessionMail extends SessionLife {
             for (Event event : events) {
                 Chronicle.replies(event).forEach(callers::ended);
                 switch (event) {
-                    case Event.TurnSettled e ->
-                        beats.settled(e.turn(), e.outcome(), beat -> feed.beat(e.turn(), beat));
+                    case Event.TurnSettled e -> beats.settled(e.turn(), e.outcome(), beat -> feed.beat(e.turn(), beat));
                     case Event.SteerLanded e -> callers.steered(e.message().number(), SteerAnswer.LANDED);
                     case Event.TurnOpened e ->
                         e.messages().forEach(m -> callers.steered(m.number(), SteerAnswer.QUEUED));

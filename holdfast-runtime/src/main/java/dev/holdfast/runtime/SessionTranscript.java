@@ -37,8 +37,9 @@ final class SessionTranscript {
 
     CompletionStage<List<TranscriptTurn>> page(long after, int max) {
         if (after < 0 || max < 1 || max > 1_000) {
-            throw new IllegalArgumentException("a page of the transcript is of 1 to 1,000 turns after a turn that is not"
-                    + " negative; got " + max + " after " + after);
+            throw new IllegalArgumentException(
+                    "a page of the transcript is of 1 to 1,000 turns after a turn that is not" + " negative; got " + max
+                            + " after " + after);
         }
         return reader().page(session.name(), after, max);
     }
@@ -114,7 +115,8 @@ final class SessionTranscript {
 
     CompletionStage<Long> fork(SessionName name, OptionalLong through) {
         if (name.equals(session.name())) {
-            throw new IllegalArgumentException("a fork needs a name of its own; got that of its origin, '" + name + "'");
+            throw new IllegalArgumentException(
+                    "a fork needs a name of its own; got that of its origin, '" + name + "'");
         }
         return parts.journal()
                 .session(name)
@@ -126,8 +128,9 @@ final class SessionTranscript {
                         throw new HoldfastException("session " + session.name() + " has no turn to copy"
                                 + (through.isPresent() ? " up to turn " + through.getAsLong() : ""));
                     }
-                    var numbers = List.copyOf(
-                            index.turns().subMap(index.forgotten(), false, last, true).keySet());
+                    var numbers = List.copyOf(index.turns()
+                            .subMap(index.forgotten(), false, last, true)
+                            .keySet());
                     return parts.journal()
                             .open(name, parts.options().unread())
                             .thenCompose(created -> copy(name, index, last, numbers, 0))
@@ -179,13 +182,15 @@ final class SessionTranscript {
                 .map(e -> new TranscriptEntry(e.role(), e.author(), 0, e.at(), e.text()))
                 .toList();
         var origin = session.name() + "/" + last;
-        return parts.envelope()
-                .past(name, origin, turn, of.outcome(), entries.size(), TranscriptReader.body(entries));
+        return parts.envelope().past(name, origin, turn, of.outcome(), entries.size(), TranscriptReader.body(entries));
     }
 
     private CompletionStage<Long> copied(SessionName name, int turns) {
-        var fork = parts.sessions().findOrAdd(name, n -> new LiveSession(n, SessionLife.Taking.without(
-                dev.holdfast.core.Settings.Taker.NOBODY), parts));
+        var fork = parts.sessions()
+                .findOrAdd(
+                        name,
+                        n -> new LiveSession(
+                                n, SessionLife.Taking.without(dev.holdfast.core.Settings.Taker.NOBODY), parts));
         return fork.reached(now -> now.lastTurn() >= turns).thenApply(done -> (long) turns);
     }
 }

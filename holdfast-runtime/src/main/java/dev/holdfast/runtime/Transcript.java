@@ -36,9 +36,8 @@ import java.util.stream.Collectors;
 final class Transcript {
     static final int RETELL_CHARACTERS_MAX = 100_000;
     private static final int PAGE = 500;
-    static final String AFTER_LIMIT =
-            "[holdfast] You reached your limit of steps in the last turn. Please go on"
-                    + " with what you were doing; do not begin again with what you have done.";
+    static final String AFTER_LIMIT = "[holdfast] You reached your limit of steps in the last turn. Please go on"
+            + " with what you were doing; do not begin again with what you have done.";
 
     private final JournalReader journal;
     private final EventCodec codec;

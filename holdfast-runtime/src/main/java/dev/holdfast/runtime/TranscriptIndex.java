@@ -73,7 +73,8 @@ final class TranscriptIndex {
         switch (event) {
             case Event.TurnSettled e -> {
                 if (e.kind() != Told.Kind.INTERNAL) {
-                    long asked = e.kind() == Told.Kind.AFTER_LIMIT ? 1 : e.messages().size();
+                    long asked =
+                            e.kind() == Told.Kind.AFTER_LIMIT ? 1 : e.messages().size();
                     put(e.turn(), at, asked + 1); // the answer, or that there is none
                 }
             }

@@ -45,7 +45,9 @@ final class TranscriptReader {
     CompletionStage<List<TranscriptTurn>> page(SessionName session, long after, int max) {
         return index(session, new TranscriptIndex()).thenCompose(index -> {
             CompletionStage<List<TranscriptTurn>> all = CompletableFuture.completedFuture(new ArrayList<>());
-            for (long turn : index.turns().tailMap(after, false).keySet().stream().limit(max).toList()) {
+            for (long turn : index.turns().tailMap(after, false).keySet().stream()
+                    .limit(max)
+                    .toList()) {
                 all = all.thenCombine(turn(session, index, turn), (list, one) -> {
                     list.add(one);
                     return list;
@@ -59,16 +61,14 @@ final class TranscriptReader {
     CompletionStage<TranscriptTurn> turn(SessionName session, TranscriptIndex index, long turn) {
         long seq = index.end(turn);
         boolean remembered = turn > index.forgotten();
-        return journal.events(session, seq - 1, 1)
-                .thenCompose(page -> switch (codec.decode(page.getFirst())) {
-                    case Event.TurnSettled e ->
-                        said(session, e.messages()).thenApply(asked -> settled(e, asked, remembered));
-                    case Event.TurnCopied e ->
-                        journal.arrivals(session, e.number() - 1, 1, Selection.WITH_BODIES)
-                                .thenApply(arrivals -> new TranscriptTurn(
-                                        turn, e.outcome(), past(arrivals.getFirst()).entries(), remembered));
-                    default -> throw new IllegalStateException("event " + seq + " ends no turn");
-                });
+        return journal.events(session, seq - 1, 1).thenCompose(page -> switch (codec.decode(page.getFirst())) {
+            case Event.TurnSettled e -> said(session, e.messages()).thenApply(asked -> settled(e, asked, remembered));
+            case Event.TurnCopied e ->
+                journal.arrivals(session, e.number() - 1, 1, Selection.WITH_BODIES)
+                        .thenApply(arrivals -> new TranscriptTurn(
+                                turn, e.outcome(), past(arrivals.getFirst()).entries(), remembered));
+            default -> throw new IllegalStateException("event " + seq + " ends no turn");
+        });
     }
 
     private static TranscriptTurn settled(Event.TurnSettled e, List<TranscriptEntry> asked, boolean remembered) {
@@ -86,11 +86,10 @@ final class TranscriptReader {
     CompletionStage<List<TranscriptEntry>> said(SessionName session, List<Taken> messages) {
         CompletionStage<List<TranscriptEntry>> all = CompletableFuture.completedFuture(new ArrayList<>());
         for (Taken m : messages) {
-            all = all.thenCombine(
-                    journal.arrivals(session, m.number() - 1, 1, Selection.WITH_BODIES), (list, page) -> {
-                        list.add(entry(page.getFirst()));
-                        return list;
-                    });
+            all = all.thenCombine(journal.arrivals(session, m.number() - 1, 1, Selection.WITH_BODIES), (list, page) -> {
+                list.add(entry(page.getFirst()));
+                return list;
+            });
         }
         return all;
     }

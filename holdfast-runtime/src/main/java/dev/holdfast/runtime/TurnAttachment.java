@@ -121,12 +121,15 @@ final class TurnAttachment implements Attachment {
     }
 
     private void steer(TurnRun run, Said said) {
-        run.steer(new TurnMessage(Role.SENDER, author(said), String.join("\n", said.line().texts())), () -> {
-            synchronized (lock) {
-                waiting.remove(said.line().id());
-            }
-            report(new Report.Landed(said.line().id()));
-        });
+        run.steer(
+                new TurnMessage(
+                        Role.SENDER, author(said), String.join("\n", said.line().texts())),
+                () -> {
+                    synchronized (lock) {
+                        waiting.remove(said.line().id());
+                    }
+                    report(new Report.Landed(said.line().id()));
+                });
     }
 
     /** Senders' names stand in the host's own block of a line, which is not for thinkers in this process. */
@@ -144,12 +147,15 @@ final class TurnAttachment implements Attachment {
         if (stopping || running.isPresent()) {
             return; // the core tells one line at a time; a process that is being ended takes none
         }
-        long message = said.told().messages().stream()
-                .findFirst()
-                .map(m -> m.number())
-                .orElse(0L);
+        long message =
+                said.told().messages().stream().findFirst().map(m -> m.number()).orElse(0L);
         var run = new TurnRun(
-                new TurnIds(launch.session(), said.turn(), message), said.line().id(), harness, settings, launch, notes,
+                new TurnIds(launch.session(), said.turn(), message),
+                said.line().id(),
+                harness,
+                settings,
+                launch,
+                notes,
                 this::report);
         running = Optional.of(run);
         reader.index(launch.session(), index)
@@ -169,13 +175,18 @@ final class TurnAttachment implements Attachment {
     private CompletionStage<List<TranscriptEntry>> inputs(Said said) {
         return said.told().messages().isEmpty()
                 ? CompletableFuture.completedFuture(List.of(new TranscriptEntry(
-                        Role.HOST, Optional.empty(), 0, Optional.empty(), said.line().hostNote())))
+                        Role.HOST,
+                        Optional.empty(),
+                        0,
+                        Optional.empty(),
+                        said.line().hostNote())))
                 : reader.said(launch.session(), said.told().messages());
     }
 
     /** The newest turns before this one, newest first, as many as may be shown and one more. */
     private CompletionStage<List<TranscriptTurn>> past(long turn) {
-        var numbers = new ArrayDeque<>(index.turns().tailMap(index.forgotten(), false).headMap(turn).keySet());
+        var numbers = new ArrayDeque<>(
+                index.turns().tailMap(index.forgotten(), false).headMap(turn).keySet());
         return past(numbers, new ArrayList<>(), 0);
     }
 
@@ -186,9 +197,8 @@ final class TurnAttachment implements Attachment {
         }
         long number = numbers.removeLast();
         var known = read.get(number);
-        CompletionStage<TranscriptTurn> turn = known == null
-                ? reader.turn(launch.session(), index, number)
-                : CompletableFuture.completedFuture(known);
+        CompletionStage<TranscriptTurn> turn =
+                known == null ? reader.turn(launch.session(), index, number) : CompletableFuture.completedFuture(known);
         return turn.thenCompose(t -> {
             read.put(number, t);
             all.add(t);
@@ -302,8 +312,9 @@ final class TurnAttachment implements Attachment {
             synchronized (lock) {
                 if (!over) {
                     report(new Report.Noticed(
-                            "abandoned", "turn " + open.ids().turn() + " of harness '" + harness.name()
-                                    + "' did not end within " + PATIENCE + " of being interrupted; its thread is left"));
+                            "abandoned",
+                            "turn " + open.ids().turn() + " of harness '" + harness.name() + "' did not end within "
+                                    + PATIENCE + " of being interrupted; its thread is left"));
                     finish("given up");
                 }
             }

@@ -158,7 +158,9 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
     private Optional<String> findings() {
         var lost = hot.map(HotPaths::hand).orElse("");
         var found = hot.flatMap(HotPaths::findings);
-        return lost.isEmpty() ? found : Optional.of(found.map(f -> lost + "\n" + f).orElse(lost));
+        return lost.isEmpty()
+                ? found
+                : Optional.of(found.map(f -> lost + "\n" + f).orElse(lost));
     }
 
     private void end() {
@@ -194,7 +196,8 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
                     "",
                     delivery.toString(),
                     !cancelled
-                            && failure.filter(f -> f.cause() == TurnEvent.Cause.FATAL).isPresent());
+                            && failure.filter(f -> f.cause() == TurnEvent.Cause.FATAL)
+                                    .isPresent());
         }
     }
 
@@ -273,7 +276,8 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
                     return;
                 }
                 report = new Report.Noticed(
-                        "event_after_end", "turn " + ids.turn() + ": " + event.getClass().getSimpleName()
+                        "event_after_end",
+                        "turn " + ids.turn() + ": " + event.getClass().getSimpleName()
                                 + (late == LATE_MAX ? ", and further ones are not recorded" : ""));
             } else {
                 var made = take(event);
@@ -373,8 +377,7 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
     @Override
     public CompletableFuture<ToolOutcome> callAsync(String name, String input) {
         if (harness.surface().withheld().contains(name)) {
-            return CompletableFuture.completedFuture(
-                    new ToolOutcome.Failed("there is no tool '" + name + "' here"));
+            return CompletableFuture.completedFuture(new ToolOutcome.Failed("there is no tool '" + name + "' here"));
         }
         var answer = new CompletableFuture<ToolOutcome>();
         String id;

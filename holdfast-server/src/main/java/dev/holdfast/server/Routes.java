@@ -366,9 +366,7 @@ final class Routes {
         var turn = asked.fields("turn").number("turn");
         var session = session(asked);
         return stored(
-                asked,
-                "message",
-                turn.isPresent() ? session.regenerateFrom(turn.getAsLong()) : session.regenerate());
+                asked, "message", turn.isPresent() ? session.regenerateFrom(turn.getAsLong()) : session.regenerate());
     }
 
     private Answer cut(Route.Asked asked) {

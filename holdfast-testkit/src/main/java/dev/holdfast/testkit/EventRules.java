@@ -58,7 +58,6 @@ final class EventRules {
     /** Turns that were thrown away, as the first and last of each cut. */
     private final List<long[]> cuts = new ArrayList<>();
 
-
     /**
      * @param read whether a reading surface takes the mail, not an agent
      * @param combines whether messages may share a turn

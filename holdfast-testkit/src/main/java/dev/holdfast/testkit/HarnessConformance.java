@@ -32,8 +32,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -242,8 +242,8 @@ public abstract class HarnessConformance {
     @Tag("TL-09")
     public void calls_inParallel_eachGetsItsOwnAnswer() {
         var text = stage.callsInParallel() ? "waits" : "goes";
-        var reply = ask("M [[tool " + stage.tool("first") + " {\"text\":\"" + text + "\"}]] [[tool+ " + stage.tool("second")
-                + " {\"text\":\"b\"}]]");
+        var reply = ask("M [[tool " + stage.tool("first") + " {\"text\":\"" + text + "\"}]] [[tool+ "
+                + stage.tool("second") + " {\"text\":\"b\"}]]");
         assertThat(reply.text()).isEqualTo("echo: M (first was called; second was called)");
         assertThat(calls).hasSize(2);
     }
@@ -253,7 +253,9 @@ public abstract class HarnessConformance {
     public void call_ofAToolThatIsNotThere_isAnErrorToTheModelAndRunsNothing() {
         var reply = ask("M [[tool " + stage.tool("third") + " {\"text\":\"x\"}]]");
         assertThat(reply.outcome()).isEqualTo(Outcome.ANSWERED);
-        assertThat(reply.text().toLowerCase(java.util.Locale.ROOT)).contains("no ").contains("third");
+        assertThat(reply.text().toLowerCase(java.util.Locale.ROOT))
+                .contains("no ")
+                .contains("third");
         assertThat(calls).isEmpty();
     }
 
@@ -303,7 +305,9 @@ public abstract class HarnessConformance {
         var again = number(now(session.regenerate()));
         assertThat(reply(again).outcome()).isEqualTo(Outcome.ANSWERED);
         assertThat(stage.shown()).as("shown when it answers again").contains("M1 good morning");
-        assertThat(occurrences(stage.shown(), "M2 ")).as("the message is there once").isEqualTo(1);
+        assertThat(occurrences(stage.shown(), "M2 "))
+                .as("the message is there once")
+                .isEqualTo(1);
         assertThat(occurrences(stage.shown(), MARK)).as("in the message alone").isEqualTo(1);
         ask("M3 and on");
         assertThat(occurrences(stage.shown(), "M2 ")).isEqualTo(1);
@@ -318,7 +322,10 @@ public abstract class HarnessConformance {
         ask("M3 thanks");
         now(session.deleteFrom(2));
         ask("M4 still there?");
-        assertThat(stage.shown()).contains("M1 good morning").doesNotContain(MARK).doesNotContain("M3 thanks");
+        assertThat(stage.shown())
+                .contains("M1 good morning")
+                .doesNotContain(MARK)
+                .doesNotContain("M3 thanks");
         assertThat(transcript()).extracting(TranscriptTurn::number).containsExactly(1L, 4L);
         assertThat(transcript().getFirst().entries().getFirst().text()).isEqualTo("M1 good morning");
     }
@@ -340,7 +347,9 @@ public abstract class HarnessConformance {
                 .contains("M1 the word is " + MARK, "ann", "bob")
                 .contains("M2 never mind")
                 .doesNotContain("M3 later");
-        assertThat(now(fork.transcript(0, 10))).extracting(TranscriptTurn::number).containsExactly(1L, 2L, 3L);
+        assertThat(now(fork.transcript(0, 10)))
+                .extracting(TranscriptTurn::number)
+                .containsExactly(1L, 2L, 3L);
         ask("M5 here again");
         assertThat(stage.shown()).contains("M3 later").doesNotContain("M4 what");
         assertThat(transcript()).hasSize(4);

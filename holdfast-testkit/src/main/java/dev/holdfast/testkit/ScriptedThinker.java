@@ -221,8 +221,7 @@ public final class ScriptedThinker implements TurnHarness {
                     turn.emit(new TurnEvent.Failure(TurnEvent.Cause.FAILED, "first end"));
                     turn.emit(new TurnEvent.Failure(TurnEvent.Cause.FAILED, "second end"));
                 }
-                case "remember" ->
-                    turn.state().set(new TurnState(step.word(), turn.length()));
+                case "remember" -> turn.state().set(new TurnState(step.word(), turn.length()));
                 default -> {}
             }
         }

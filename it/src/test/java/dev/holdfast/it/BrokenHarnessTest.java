@@ -45,9 +45,12 @@ final class BrokenHarnessTest {
                 arguments(ThinkerFault.REMEMBERS_BY_ITSELF, "regenerate_throwsTheAnswerAwayForEverybody"),
                 arguments(ThinkerFault.REMEMBERS_BY_ITSELF, "deleteFrom_isForgottenByTheThinkerAndTheTranscript"),
                 arguments(ThinkerFault.REMEMBERS_BY_ITSELF, "host_closedInMidTurn_theTurnIsAnsweredOnce"),
-                arguments(ThinkerFault.REMEMBERS_BY_ITSELF, "agent_killedInMidTurn_isAskedWhatItHas_andTheMessageIsAnsweredOnce"),
+                arguments(
+                        ThinkerFault.REMEMBERS_BY_ITSELF,
+                        "agent_killedInMidTurn_isAskedWhatItHas_andTheMessageIsAnsweredOnce"),
                 arguments(ThinkerFault.REMEMBERS_BY_ITSELF, "retelling_isBounded_theNewestKeptAndTheCutSaid"),
-                arguments(ThinkerFault.MERGES_AUTHORS, "fork_knowsTheConversationUpToItsPoint_andLeavesTheOriginalAlone"),
+                arguments(
+                        ThinkerFault.MERGES_AUTHORS, "fork_knowsTheConversationUpToItsPoint_andLeavesTheOriginalAlone"),
                 arguments(ThinkerFault.FORGETS, "swap_toAnotherThinkerAndBack_goesOnWithTheConversation"),
                 arguments(
                         ThinkerFault.TAKES_EVERY_OPTION,
@@ -63,7 +66,8 @@ final class BrokenHarnessTest {
 
     @Test
     void table_hasEveryFaultAndEveryClause() {
-        Assertions.assertThat(faults().map(a -> a.get()[0])).containsAll(Arrays.asList((Object[]) ThinkerFault.values()));
+        Assertions.assertThat(faults().map(a -> a.get()[0]))
+                .containsAll(Arrays.asList((Object[]) ThinkerFault.values()));
         Assertions.assertThat(faults().map(a -> a.get()[1]))
                 .containsAll(Arrays.stream(HarnessConformance.class.getMethods())
                         .filter(m -> m.isAnnotationPresent(Test.class))

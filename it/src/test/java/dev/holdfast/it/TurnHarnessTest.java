@@ -78,7 +78,8 @@ final class TurnHarnessTest {
     }
 
     private Session session(TurnHarness harness, TurnSettings settings, Object... tools) {
-        return station.host().session(Station.NAME, TurnAgent.of(harness).tools(tools).settings(settings));
+        return station.host()
+                .session(Station.NAME, TurnAgent.of(harness).tools(tools).settings(settings));
     }
 
     private Session session(Thought thought, Object... tools) {
@@ -102,14 +103,16 @@ final class TurnHarnessTest {
         events.await("Noticed", "event_after_end", "turn 1");
         turns.getFirst().emit(new TurnEvent.Failure(TurnEvent.Cause.FATAL, "far too late"));
         assertThat(session.ask("three").outcome()).isEqualTo(Outcome.ANSWERED);
-        assertThat(events.all().stream().filter(e -> e.type().equals("TurnSettled"))).hasSizeLessThanOrEqualTo(3);
+        assertThat(events.all().stream().filter(e -> e.type().equals("TurnSettled")))
+                .hasSizeLessThanOrEqualTo(3);
         assertThat(turns.getFirst().tools().call("none", "{}").error()).isTrue();
     }
 
     @Tag("HN-10")
     @Test
     void turn_thatEndsTwice_endsAsTheFirstTimeAndTheSecondIsRecorded() {
-        var session = station.host().session(Station.NAME, ScriptedThinker.right().agent());
+        var session =
+                station.host().session(Station.NAME, ScriptedThinker.right().agent());
         var reply = session.ask("[[twice]]");
         assertThat(reply.outcome()).isEqualTo(Outcome.FAILED);
         assertThat(reply.detail()).isEqualTo("first end");
