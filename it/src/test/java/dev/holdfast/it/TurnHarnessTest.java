@@ -348,7 +348,7 @@ final class TurnHarnessTest {
 
         @AgentTool("Is secret")
         public String secret() {
-            throw new AssertionError("it was withheld");
+            return "it was withheld and ran";
         }
     }
 }
