@@ -128,6 +128,9 @@ final class Conversation {
             busy = true;
             repeated = "";
             reports.accept(new Report.Busy());
+            if (landedSinceResult) {
+                beats.seen(Sign.LANDED);
+            }
         }
     }
 
@@ -177,7 +180,9 @@ final class Conversation {
             repeated = uuid;
         }
         reports.accept(new Report.Landed(DeliveryId.parse(uuid)));
-        beats.seen(Sign.LANDED);
+        if (repeated.isEmpty()) {
+            beats.seen(Sign.LANDED);
+        }
     }
 
     private void idle() {

@@ -411,7 +411,7 @@ class ClaudeAttachmentTest {
         assertThat(names()).containsExactly("Known", "Started", "Verified", "Busy", "Landed", "Text", "Result", "Idle");
         assertThat(reports.of(Report.Doing.class))
                 .extracting(Report.Doing::beat)
-                .containsExactly(Beat.ASSEMBLING, Beat.UNDERSTANDING, Beat.FINISHING);
+                .containsExactly(Beat.UNDERSTANDING, Beat.ASSEMBLING, Beat.FINISHING);
         assertThat(only(Report.Landed.class).id()).isEqualTo(M1);
         var result = only(Report.Result.class).result();
         assertThat(result.ending()).isEqualTo(TurnResult.Ending.ANSWERED);
