@@ -1,27 +1,31 @@
 package dev.holdfast.claude;
 
 import dev.holdfast.Attachment;
-import dev.holdfast.DeliveryId;
 import dev.holdfast.Knowledge;
 import dev.holdfast.KnowledgeQuestion;
 import dev.holdfast.Launch;
 import dev.holdfast.Line;
 import dev.holdfast.Report;
 import dev.holdfast.ReportSink;
+import dev.holdfast.SessionName;
 import dev.holdfast.StartPlan;
 import dev.holdfast.StopMode;
 import dev.holdfast.ToolAnswer;
+import dev.holdfast.ToolCalls;
+import dev.holdfast.ToolProgress;
+import dev.holdfast.ToolRelay;
 import dev.holdfast.claude.AgentProcess.CannotStart;
 import dev.holdfast.claude.AgentProcess.Command;
 import dev.holdfast.claude.AgentProcess.Exit;
 import dev.holdfast.claude.ControlChannel.Answer;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -39,10 +43,9 @@ import tools.jackson.databind.node.ObjectNode;
  *
  * <p>A start is: spawn, greet, check the tools with one line that starts no turn ({@link ToolCheck}).
  */
-final class ClaudeAttachment implements Attachment {
+final class ClaudeAttachment implements Attachment, AgentLife.Owner {
     private static final Logger LOG = LoggerFactory.getLogger(ClaudeAttachment.class);
     private static final Duration SILENT_END = Duration.ofSeconds(5);
-    private static final String INITIALIZE = "initialize";
     private static final String NEVER_STARTED = "stopped before it was started";
 
     private final ClaudeCodeAgent agent;
@@ -61,13 +64,14 @@ final class ClaudeAttachment implements Attachment {
     private Knowledge knowledge = Knowledge.nothing();
     private @Nullable StartPlan plan;
     private @Nullable StartChoice choice;
+    private Optional<ToolRelay.Offer> offer = Optional.empty();
     private StartGate.Place gatePlace = () -> {};
     private OptionalLong startDue = OptionalLong.empty();
     private OptionalLong silentEndDue = OptionalLong.empty();
     private final Alarm alarm;
-    private final MemoryLook memory;
+    private final AgentLife.Parts parts;
 
-    private @Nullable Life life;
+    private @Nullable AgentLife life;
     private boolean verified;
     private HookBook hooks;
     private StopMode stopMode = StopMode.IDLE;
@@ -96,7 +100,6 @@ final class ClaudeAttachment implements Attachment {
             StreamJson codec,
             ReportSink sink,
             MemoryGauge gauge) {
-        this.memory = new MemoryLook(gauge, background::nanoTime);
         this.watcher = sink instanceof Watcher all ? all : Watcher.of(sink);
         this.agent = agent;
         this.launch = launch;
@@ -108,6 +111,8 @@ final class ClaudeAttachment implements Attachment {
         this.deadlines = agent.deadlines();
         this.hooks = agent.hooks();
         this.track = new StageTrack("the attachment of session '" + launch.session() + "'");
+        var memory = new MemoryLook(gauge, background::nanoTime);
+        this.parts = new AgentLife.Parts(agent, launch, codec, background, watcher, outbox, lock, memory);
         this.alarm = new Alarm(background, step -> serially(() -> guarded(step)), this::sound);
     }
 
@@ -138,8 +143,8 @@ final class ClaudeAttachment implements Attachment {
                 return;
             }
             track.require(Stage.READY, "told a line");
-            Life now = current();
-            now.conversation.told(line.id());
+            AgentLife now = current();
+            now.conversation.told(line);
             now.write(line.id(), codec.userLine(line));
         });
     }
@@ -158,8 +163,8 @@ final class ClaudeAttachment implements Attachment {
         serially(() -> {
             Consumer<Answer> inOrder = answer -> outbox.put(() -> then.accept(answer));
             if (track.is(Stage.READY)) {
-                boolean greets = StreamJson.text(request, "subtype").equals(INITIALIZE);
-                ObjectNode whole = greets ? greeting() : request; // it forgets hooks it is not told again
+                boolean greets = StreamJson.text(request, "subtype").equals(ControlChannel.INITIALIZE);
+                ObjectNode whole = greets ? ControlChannel.greeting(agent.systemPrompt(), hooks) : request;
                 current().connection.control().ask(whole, background.nanoTime(), deadlines.control(), inOrder);
             } else {
                 inOrder.accept(new Answer.Closed("the agent is " + track.now()));
@@ -191,6 +196,15 @@ final class ClaudeAttachment implements Attachment {
         serially(() -> {
             if (life != null) {
                 life.connection.tools().answer(callId, answer);
+            }
+        });
+    }
+
+    @Override
+    public void progress(ToolProgress progress) {
+        serially(() -> {
+            if (life != null) {
+                life.connection.progress(progress, background.nanoTime(), deadlines.control());
             }
         });
     }
@@ -285,8 +299,8 @@ final class ClaudeAttachment implements Attachment {
     /** On a thread of its own. */
     private void spawn(String session, boolean resume) {
         try {
-            Command command = place.command(session, resume);
-            var begun = new Life();
+            Command command = place.command(session, resume, offered());
+            var begun = new AgentLife(parts, hooks, Optional.ofNullable(plan).flatMap(StartPlan::catchUp), this);
             serially(() -> adopt(begun));
             if (!begun.adopted) {
                 return;
@@ -300,7 +314,47 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
-    private void adopt(Life begun) {
+    /** The tools over HTTP, where the agent is to have them so: offered once for all processes of this incarnation. */
+    private Optional<ToolRelay.Offer> offered() {
+        if (agent.relay().isEmpty()) {
+            return Optional.empty();
+        }
+        var made = agent.relay().get().offer(launch.session(), launch.tools(), new HttpCalls());
+        var before = new AtomicReference<Optional<ToolRelay.Offer>>(Optional.empty());
+        serially(() -> {
+            before.set(track.is(Stage.ENDED) ? Optional.of(made) : offer);
+            offer = Optional.of(made);
+        });
+        before.get().ifPresent(ToolRelay.Offer::close);
+        return Optional.of(made);
+    }
+
+    /** Calls that come over HTTP: the same way as those on the agent's channel. */
+    private final class HttpCalls implements ToolCalls {
+        @Override
+        public CompletionStage<ToolAnswer> call(
+                SessionName session, String callId, String tool, String input, Consumer<ToolProgress> progress) {
+            var answer = new AtomicReference<CompletionStage<ToolAnswer>>(
+                    CompletableFuture.completedFuture(ToolAnswer.error("this session takes no calls now")));
+            serially(() -> {
+                if (life != null && !life.over) {
+                    answer.set(life.connection.tools().overHttp(callId, tool, input, progress));
+                }
+            });
+            return answer.get();
+        }
+
+        @Override
+        public void withdraw(SessionName session, String callId) {
+            serially(() -> {
+                if (life != null) {
+                    life.connection.tools().leftOverHttp(callId);
+                }
+            });
+        }
+    }
+
+    private void adopt(AgentLife begun) {
         if (track.is(Stage.SPAWNING)) {
             begun.adopted = true;
             life = begun;
@@ -308,7 +362,7 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
-    private void spawned(Life begun, AgentProcess process) {
+    private void spawned(AgentLife begun, AgentProcess process) {
         if (begun.over) {
             return;
         }
@@ -319,16 +373,8 @@ final class ClaudeAttachment implements Attachment {
             return;
         }
         track.move(Stage.GREETING, "pid " + process.pid());
-        begun.connection.control().ask(greeting(), background.nanoTime(), deadlines.control(), this::greeted);
-    }
-
-    private ObjectNode greeting() {
-        ObjectNode hello = ControlChannel.request(INITIALIZE);
-        // A newer agent goes on with the prompt its record was begun with, unless told not to (HS-03).
-        agent.systemPrompt()
-                .ifPresent(prompt -> hello.put("systemPrompt", prompt).put("systemPromptSnapshot", false));
-        hooks.register(hello);
-        return hello;
+        ObjectNode hello = ControlChannel.greeting(agent.systemPrompt(), hooks);
+        begun.connection.control().ask(hello, background.nanoTime(), deadlines.control(), this::greeted);
     }
 
     private void greeted(Answer answer) {
@@ -352,13 +398,13 @@ final class ClaudeAttachment implements Attachment {
     }
 
     private void sendProbe() {
-        Life now = current();
+        AgentLife now = current();
         now.connection.send(now.check.line(codec), false);
     }
 
     /** Takes a frame before the tools were found right; nothing of it goes on. */
     private void checking(Frame frame) {
-        Life now = current();
+        AgentLife now = current();
         now.conversation.beforeVerified(frame);
         boolean mute = !now.conversation.announcesStates();
         switch (now.check.take(frame, now.connection.tools().listed(), mute)) {
@@ -404,8 +450,9 @@ final class ClaudeAttachment implements Attachment {
         fail(StartTrouble.wrongTools(difference));
     }
 
-    private void frame(Frame frame) {
-        Life now = current();
+    @Override
+    public void frame(Frame frame) {
+        AgentLife now = current();
         if (watcher.wants(frame)) {
             outbox.put(() -> watcher.frame(frame));
         }
@@ -451,12 +498,14 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
-    private void outputEnded(Life ended) {
+    @Override
+    public void outputEnded(AgentLife ended) {
         ended.connection.close("the agent's output has ended");
         silentEndDue = OptionalLong.of(background.nanoTime() + SILENT_END.toNanos());
     }
 
-    private void gone(Exit exit) {
+    @Override
+    public void gone(Exit exit) {
         boolean starting = track.is(Stage.GREETING) || track.is(Stage.PROBING) || track.is(Stage.SPAWNING);
         if (starting && trouble.isEmpty()) {
             if (startOtherwise(exit)) {
@@ -498,6 +547,7 @@ final class ClaudeAttachment implements Attachment {
             life.connection.close("the agent is gone");
         }
         leaveGate();
+        offer.ifPresent(made -> outbox.put(made::close));
         track.move(Stage.ENDED, why);
         report(new Report.Ended(why, fatal, stderrTail));
     }
@@ -559,6 +609,16 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
+    /** A process that was replaced is not listened to. */
+    @Override
+    public void heard(AgentLife from, List<Runnable> all) {
+        serially(() -> all.forEach(each -> {
+            if (life == from) {
+                guarded(each);
+            }
+        }));
+    }
+
     /** A broken invariant ends the agent and is told, rather than leaving a session that hears nothing more. */
     private void guarded(Runnable what) {
         try {
@@ -570,26 +630,19 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
-    private void report(Report report) {
+    @Override
+    public void report(Report report) {
         if (!track.is(Stage.ENDED) || report instanceof Report.Ended) {
             outbox.put(() -> watcher.report(report));
         }
     }
 
-    private Life current() {
-        Life now = life;
+    private AgentLife current() {
+        AgentLife now = life;
         if (now == null) {
             throw new IllegalStateException("the attachment of session '" + launch.session() + "' has no process yet");
         }
         return now;
-    }
-
-    private Optional<StartPlan.CatchUp> retelling() {
-        return plan == null ? Optional.empty() : plan.catchUp();
-    }
-
-    private DeliveryId newId() {
-        return new DeliveryId(background.newId());
     }
 
     /** Does what may wait; a machine that has no thread for it ends the incarnation. */
@@ -599,156 +652,6 @@ final class ClaudeAttachment implements Attachment {
         } catch (RuntimeException | Error e) {
             LOG.error("session {} finds no thread to {}", launch.session(), what, e);
             serially(() -> end("no thread could be started: " + e, "", ""));
-        }
-    }
-
-    /** One process of this incarnation and what is known of it; one that was replaced is not listened to. */
-    private final class Life implements AgentProcess.Listener {
-        private final Conversation conversation =
-                new Conversation(deadlines, !agent.builtinTools().isEmpty(), this::landed, background::nanoTime);
-        private final Connection connection = new Connection(
-                codec,
-                launch.tools(),
-                new LinkedHashSet<>(agent.builtinTools()),
-                this::desk,
-                ClaudeAttachment.this::frame,
-                ClaudeAttachment.this::report);
-        private final Interrupts interrupts = new Interrupts(
-                connection.control(),
-                conversation,
-                deadlines.interrupt(),
-                ClaudeAttachment.this::report,
-                receipt -> outbox.put(() -> watcher.receipt(receipt)),
-                background::nanoTime);
-        private final ToolCheck check = new ToolCheck(
-                retelling().map(StartPlan.CatchUp::id).orElseGet(ClaudeAttachment.this::newId),
-                retelling().map(StartPlan.CatchUp::text),
-                ClaudeAttachment.this::newId);
-        /** What was read in one go; of the thread that reads. */
-        private final List<Runnable> unheard = new ArrayList<>();
-
-        private boolean adopted;
-        private boolean over;
-        private @Nullable DeliveryId told;
-        private long toldUpTo;
-
-        private UserDesk desk(Consumer<String> urgentWriter) {
-            var threads = new UserAnswers.Threads(background, "holdfast-claude-asked-" + launch.session(), this::heard);
-            var hearing = new UserDesk.Hearing(
-                    watcher::asker,
-                    event -> outbox.put(() -> watcher.event(event)),
-                    ClaudeAttachment.this::report,
-                    why -> conversation.keptBack(why));
-            return new UserDesk(codec, hooks, threads, conversation.vigil(), hearing, urgentWriter);
-        }
-
-        /** Behind the lock: writing may be the caller's own work, and this must be free to end the process meanwhile. */
-        private void write(DeliveryId id, String line) {
-            AgentProcess running = connection.process();
-            if (running == null) {
-                connection.send(line, false);
-                return;
-            }
-            long before = connection.written();
-            connection.count(line);
-            told = id;
-            toldUpTo = connection.written();
-            long bytes = toldUpTo - before;
-            outbox.put(() -> running.sendToReader(line, unreadBut(bytes)));
-        }
-
-        /** What the agent may not have read by now, less a line that is about to be written. */
-        private long unreadBut(long bytes) {
-            lock.lock();
-            try {
-                return connection.unread() - bytes;
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        /** An agent that acknowledges a line has read everything before it; one that rests is weighed. */
-        private void landed(Report report) {
-            AgentProcess resting = report instanceof Report.Idle ? connection.process() : null;
-            if (resting != null) {
-                memory.look(resting.pid()).ifPresent(bytes -> ClaudeAttachment.this.report(new Report.Memory(bytes)));
-            }
-            if (report instanceof Report.Landed landed && landed.id().equals(told)) {
-                connection.read(toldUpTo);
-            }
-            ClaudeAttachment.this.report(report);
-        }
-
-        private void expire(long now) {
-            connection.control().expire(now);
-            interrupts.expire(now);
-            connection.users().answers().expire(now);
-            conversation.vigil().breached(now).ifPresent(name -> report(new Report.Breached(name)));
-        }
-
-        private OptionalLong dueNanos() {
-            OptionalLong asked = Alarm.nearer(connection.control().dueNanos(), interrupts.dueNanos());
-            OptionalLong owed = Alarm.nearer(asked, connection.users().answers().dueNanos());
-            return Alarm.nearer(owed, conversation.vigil().dueNanos());
-        }
-
-        private void heard(Runnable what) {
-            serially(() -> {
-                if (life == this) {
-                    guarded(what);
-                }
-            });
-        }
-
-        @Override
-        public void line(String text) {
-            var frame = codec.read(text); // before the lock: the longest part, and nothing waits for it
-            unheard.add(() -> connection.received(text, frame));
-        }
-
-        @Override
-        public void skipped(long bytes, String why) {
-            unheard.add(() -> {
-                report(new Report.Noticed("line_skipped", bytes + " bytes: " + why));
-                conversation.lineSkipped();
-            });
-        }
-
-        @Override
-        public void caughtUp() {
-            if (unheard.isEmpty()) {
-                return;
-            }
-            List<Runnable> all = List.copyOf(unheard);
-            unheard.clear();
-            serially(() -> all.forEach(each -> {
-                if (life == this) {
-                    guarded(each);
-                }
-            }));
-        }
-
-        @Override
-        public void lineLost(String why) {
-            heard(() -> report(new Report.Noticed("write_failed", why)));
-        }
-
-        @Override
-        public void endOfOutput() {
-            heard(() -> outputEnded(this));
-        }
-
-        @Override
-        public void step(String what, String detail) {
-            heard(() -> report(new Report.Noticed(what, detail)));
-        }
-
-        @Override
-        public void gone(Exit exit) {
-            heard(() -> {
-                over = true;
-                ClaudeAttachment.this.gone(exit);
-            });
         }
     }
 }

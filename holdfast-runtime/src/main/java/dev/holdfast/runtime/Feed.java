@@ -6,13 +6,14 @@ import dev.holdfast.JournalReader;
 import dev.holdfast.SessionName;
 import dev.holdfast.StoredEvent;
 import dev.holdfast.Subscription;
+import dev.holdfast.ToolProgress;
 import dev.holdfast.core.Event;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,7 +24,7 @@ import org.slf4j.LoggerFactory;
 final class Feed {
     private static final Logger LOG = LoggerFactory.getLogger(Feed.class);
     private static final int PAGE = 200;
-    private static final int MOMENTS_MAX = 10_000;
+    private static final int TEXTS_MAX = 10_000;
     private static final Duration RETRY = Duration.ofSeconds(1);
 
     private final SessionName session;
@@ -60,20 +61,37 @@ final class Feed {
     }
 
     void text(long turn, String fragment) {
-        subscribers.forEach(s -> s.live(turn, l -> l.onText(turn, fragment)));
+        subscribers.forEach(s -> s.live(new Text(turn, fragment)));
+    }
+
+    void progress(long turn, ToolProgress progress) {
+        subscribers.forEach(s -> s.live(new Progress(turn, progress)));
     }
 
     void beat(long turn, Beat beat) {
-        subscribers.forEach(s -> s.live(turn, l -> l.onBeat(turn, beat)));
+        subscribers.forEach(s -> s.live(new Doing(turn, beat)));
     }
 
-    /** What is only told live. */
-    private record Moment(long turn, Consumer<EventListener> give) {}
+    /** What is on no disk. */
+    private sealed interface Live {
+        long turn();
+    }
+
+    private record Text(long turn, String fragment) implements Live {}
+
+    private record Doing(long turn, Beat beat) implements Live {}
+
+    private record Progress(long turn, ToolProgress progress) implements Live {
+        /** The same call, further on. */
+        boolean follows(@Nullable Live before) {
+            return before instanceof Progress p && p.progress.callId().equals(progress.callId());
+        }
+    }
 
     /** One reader: a serial pump that reads pages until there is nothing new, then gives live text. */
     private final class Subscriber implements Subscription {
         private final EventListener listener;
-        private final Deque<Moment> moments = new ArrayDeque<>();
+        private final Deque<Live> texts = new ArrayDeque<>();
         private long after;
         private boolean running;
         private boolean again;
@@ -95,12 +113,14 @@ final class Feed {
             surroundings.executor().execute(this::pump);
         }
 
-        void live(long turn, Consumer<EventListener> give) {
+        void live(Live live) {
             synchronized (this) {
-                if (moments.size() >= MOMENTS_MAX) {
-                    moments.removeFirst(); // live text may be lost; its whole is in the settling event
+                if (live instanceof Progress p && p.follows(texts.peekLast())) {
+                    texts.removeLast();
+                } else if (texts.size() >= TEXTS_MAX) {
+                    texts.removeFirst(); // live text may be lost; its whole is in the settling event
                 }
-                moments.add(new Moment(turn, give));
+                texts.add(live);
             }
             signal();
         }
@@ -127,7 +147,7 @@ final class Feed {
             synchronized (listener) {
                 for (StoredEvent stored : page) {
                     if (stored.event().type().equals(Event.TurnSettled.class.getSimpleName())) {
-                        giveLive(stored.event().turn().orElse(0)); // a turn's words come before its end
+                        giveTexts(stored.event().turn().orElse(0)); // a turn's words come before its end
                     }
                     call(() -> listener.onEvent(EventCodec.forReaders(stored)));
                     after = stored.seq();
@@ -137,25 +157,31 @@ final class Feed {
                 pump();
                 return;
             }
-            giveLive(Long.MAX_VALUE);
+            giveTexts(Long.MAX_VALUE);
             if (!stopPumping()) {
                 pump();
             }
         }
 
-        /** Gives the moments of turns up to {@code through}. */
-        private void giveLive(long through) {
+        /** Gives the fragments of turns up to {@code through}. */
+        private void giveTexts(long through) {
             while (true) {
-                Moment moment;
+                Live live;
                 synchronized (this) {
-                    var next = moments.peekFirst();
+                    var next = texts.peekFirst();
                     if (next == null || next.turn() > through) {
                         return;
                     }
-                    moment = moments.removeFirst();
+                    live = texts.removeFirst();
                 }
                 synchronized (listener) {
-                    call(() -> moment.give().accept(listener));
+                    call(() -> {
+                        switch (live) {
+                            case Text text -> listener.onText(text.turn(), text.fragment());
+                            case Doing doing -> listener.onBeat(doing.turn(), doing.beat());
+                            case Progress progress -> listener.onProgress(progress.turn(), progress.progress());
+                        }
+                    });
                 }
             }
         }

@@ -12,6 +12,7 @@ import dev.holdfast.JournalReader.Selection;
 import dev.holdfast.SessionName;
 import dev.holdfast.SnapshotRecord;
 import dev.holdfast.StoredEvent;
+import dev.holdfast.ToolProgress;
 import dev.holdfast.core.Core;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Event;
@@ -105,6 +106,8 @@ final class Owner {
 
         /** @param first whether no turn of the session has ended yet */
         void beat(long turn, boolean first, Beat beat);
+
+        void progress(long turn, ToolProgress progress);
 
         /** Nothing is left to do; true when the owner was let go, false when something came in. */
         boolean mayRest(Owner owner);
@@ -529,10 +532,7 @@ final class Owner {
 
         @Override
         public void text(String fragment) {
-            boolean internal = durable.turn()
-                    .filter(t -> t.original().kind() == Told.Kind.INTERNAL)
-                    .isPresent();
-            if (!internal) { // its words are for who asked (MB-16)
+            if (!internal()) { // its words are for who asked (MB-16)
                 audience.text(durable.turn().map(Turn::number).orElse(0L), fragment);
             }
         }
@@ -542,6 +542,19 @@ final class Owner {
             durable.turn()
                     .filter(t -> t.original().kind() != Told.Kind.INTERNAL)
                     .ifPresent(t -> audience.beat(t.number(), durable.lastSettled() == 0, beat));
+        }
+
+        @Override
+        public void progress(ToolProgress progress) {
+            if (!internal()) {
+                audience.progress(durable.turn().map(Turn::number).orElse(0L), progress);
+            }
+        }
+
+        private boolean internal() {
+            return durable.turn()
+                    .filter(t -> t.original().kind() == Told.Kind.INTERNAL)
+                    .isPresent();
         }
 
         @Override
