@@ -41,7 +41,19 @@ final class ModuleTableTest {
             Map.entry("holdfast-mcp", Set.of("holdfast-api")),
             Map.entry("holdfast-server", Set.of("holdfast-api", "holdfast-runtime")),
             Map.entry("holdfast-testkit", Set.of("holdfast-api", "holdfast-core", "holdfast-runtime")),
-            Map.entry("holdfast-cli", Set.of( "holdfast-api", "holdfast-core", "holdfast-journal", "holdfast-process", "holdfast-runtime", "holdfast-claude", "holdfast-model", "holdfast-mcp", "holdfast-server", "holdfast-testkit")));
+            Map.entry(
+                    "holdfast-cli",
+                    Set.of(
+                            "holdfast-api",
+                            "holdfast-core",
+                            "holdfast-journal",
+                            "holdfast-process",
+                            "holdfast-runtime",
+                            "holdfast-claude",
+                            "holdfast-model",
+                            "holdfast-mcp",
+                            "holdfast-server",
+                            "holdfast-testkit")));
 
     private static final String[] INPUT_OUTPUT = {
         "java.io..", "java.nio.channels..", "java.net..", "java.sql..", "java.util.logging..", "org.slf4j.."
