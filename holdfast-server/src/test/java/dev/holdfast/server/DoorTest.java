@@ -482,6 +482,10 @@ final class DoorTest {
                         "POST /v1/sessions/{name}/answers",
                         "GET /v1/sessions/{name}/questions",
                         "GET /v1/sessions/{name}/audit",
+                        "GET /v1/sessions/{name}/transcript",
+                        "POST /v1/sessions/{name}/regenerate",
+                        "POST /v1/sessions/{name}/cut",
+                        "POST /v1/sessions/{name}/fork",
                         "GET /v1/sessions/{name}/dead-letters",
                         "POST /v1/sessions/{name}/dead-letters/{number}/resend",
                         "POST /v1/addresses/{token}");
