@@ -1,7 +1,6 @@
 package dev.holdfast.claude;
 
 import dev.holdfast.Attachment;
-import dev.holdfast.DeliveryId;
 import dev.holdfast.Knowledge;
 import dev.holdfast.KnowledgeQuestion;
 import dev.holdfast.Launch;
@@ -21,8 +20,6 @@ import dev.holdfast.claude.AgentProcess.Exit;
 import dev.holdfast.claude.ControlChannel.Answer;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -46,10 +43,9 @@ import tools.jackson.databind.node.ObjectNode;
  *
  * <p>A start is: spawn, greet, check the tools with one line that starts no turn ({@link ToolCheck}).
  */
-final class ClaudeAttachment implements Attachment {
+final class ClaudeAttachment implements Attachment, AgentLife.Owner {
     private static final Logger LOG = LoggerFactory.getLogger(ClaudeAttachment.class);
     private static final Duration SILENT_END = Duration.ofSeconds(5);
-    private static final String INITIALIZE = "initialize";
     private static final String NEVER_STARTED = "stopped before it was started";
 
     private final ClaudeCodeAgent agent;
@@ -73,9 +69,9 @@ final class ClaudeAttachment implements Attachment {
     private OptionalLong startDue = OptionalLong.empty();
     private OptionalLong silentEndDue = OptionalLong.empty();
     private final Alarm alarm;
-    private final MemoryLook memory;
+    private final AgentLife.Parts parts;
 
-    private @Nullable Life life;
+    private @Nullable AgentLife life;
     private boolean verified;
     private HookBook hooks;
     private StopMode stopMode = StopMode.IDLE;
@@ -104,7 +100,6 @@ final class ClaudeAttachment implements Attachment {
             StreamJson codec,
             ReportSink sink,
             MemoryGauge gauge) {
-        this.memory = new MemoryLook(gauge, background::nanoTime);
         this.watcher = sink instanceof Watcher all ? all : Watcher.of(sink);
         this.agent = agent;
         this.launch = launch;
@@ -116,6 +111,8 @@ final class ClaudeAttachment implements Attachment {
         this.deadlines = agent.deadlines();
         this.hooks = agent.hooks();
         this.track = new StageTrack("the attachment of session '" + launch.session() + "'");
+        var memory = new MemoryLook(gauge, background::nanoTime);
+        this.parts = new AgentLife.Parts(agent, launch, codec, background, watcher, outbox, lock, memory);
         this.alarm = new Alarm(background, step -> serially(() -> guarded(step)), this::sound);
     }
 
@@ -146,8 +143,8 @@ final class ClaudeAttachment implements Attachment {
                 return;
             }
             track.require(Stage.READY, "told a line");
-            Life now = current();
-            now.conversation.told(line.id());
+            AgentLife now = current();
+            now.conversation.told(line);
             now.write(line.id(), codec.userLine(line));
         });
     }
@@ -166,8 +163,8 @@ final class ClaudeAttachment implements Attachment {
         serially(() -> {
             Consumer<Answer> inOrder = answer -> outbox.put(() -> then.accept(answer));
             if (track.is(Stage.READY)) {
-                boolean greets = StreamJson.text(request, "subtype").equals(INITIALIZE);
-                ObjectNode whole = greets ? greeting() : request; // it forgets hooks it is not told again
+                boolean greets = StreamJson.text(request, "subtype").equals(ControlChannel.INITIALIZE);
+                ObjectNode whole = greets ? ControlChannel.greeting(agent.systemPrompt(), hooks) : request;
                 current().connection.control().ask(whole, background.nanoTime(), deadlines.control(), inOrder);
             } else {
                 inOrder.accept(new Answer.Closed("the agent is " + track.now()));
@@ -303,7 +300,7 @@ final class ClaudeAttachment implements Attachment {
     private void spawn(String session, boolean resume) {
         try {
             Command command = place.command(session, resume, offered());
-            var begun = new Life();
+            var begun = new AgentLife(parts, hooks, Optional.ofNullable(plan).flatMap(StartPlan::catchUp), this);
             serially(() -> adopt(begun));
             if (!begun.adopted) {
                 return;
@@ -357,7 +354,7 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
-    private void adopt(Life begun) {
+    private void adopt(AgentLife begun) {
         if (track.is(Stage.SPAWNING)) {
             begun.adopted = true;
             life = begun;
@@ -365,7 +362,7 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
-    private void spawned(Life begun, AgentProcess process) {
+    private void spawned(AgentLife begun, AgentProcess process) {
         if (begun.over) {
             return;
         }
@@ -376,16 +373,8 @@ final class ClaudeAttachment implements Attachment {
             return;
         }
         track.move(Stage.GREETING, "pid " + process.pid());
-        begun.connection.control().ask(greeting(), background.nanoTime(), deadlines.control(), this::greeted);
-    }
-
-    private ObjectNode greeting() {
-        ObjectNode hello = ControlChannel.request(INITIALIZE);
-        // A newer agent goes on with the prompt its record was begun with, unless told not to (HS-03).
-        agent.systemPrompt()
-                .ifPresent(prompt -> hello.put("systemPrompt", prompt).put("systemPromptSnapshot", false));
-        hooks.register(hello);
-        return hello;
+        ObjectNode hello = ControlChannel.greeting(agent.systemPrompt(), hooks);
+        begun.connection.control().ask(hello, background.nanoTime(), deadlines.control(), this::greeted);
     }
 
     private void greeted(Answer answer) {
@@ -409,13 +398,13 @@ final class ClaudeAttachment implements Attachment {
     }
 
     private void sendProbe() {
-        Life now = current();
+        AgentLife now = current();
         now.connection.send(now.check.line(codec), false);
     }
 
     /** Takes a frame before the tools were found right; nothing of it goes on. */
     private void checking(Frame frame) {
-        Life now = current();
+        AgentLife now = current();
         now.conversation.beforeVerified(frame);
         boolean mute = !now.conversation.announcesStates();
         switch (now.check.take(frame, now.connection.tools().listed(), mute)) {
@@ -461,8 +450,9 @@ final class ClaudeAttachment implements Attachment {
         fail(StartTrouble.wrongTools(difference));
     }
 
-    private void frame(Frame frame) {
-        Life now = current();
+    @Override
+    public void frame(Frame frame) {
+        AgentLife now = current();
         if (watcher.wants(frame)) {
             outbox.put(() -> watcher.frame(frame));
         }
@@ -508,12 +498,14 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
-    private void outputEnded(Life ended) {
+    @Override
+    public void outputEnded(AgentLife ended) {
         ended.connection.close("the agent's output has ended");
         silentEndDue = OptionalLong.of(background.nanoTime() + SILENT_END.toNanos());
     }
 
-    private void gone(Exit exit) {
+    @Override
+    public void gone(Exit exit) {
         boolean starting = track.is(Stage.GREETING) || track.is(Stage.PROBING) || track.is(Stage.SPAWNING);
         if (starting && trouble.isEmpty()) {
             if (startOtherwise(exit)) {
@@ -617,6 +609,16 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
+    /** A process that was replaced is not listened to. */
+    @Override
+    public void heard(AgentLife from, List<Runnable> all) {
+        serially(() -> all.forEach(each -> {
+            if (life == from) {
+                guarded(each);
+            }
+        }));
+    }
+
     /** A broken invariant ends the agent and is told, rather than leaving a session that hears nothing more. */
     private void guarded(Runnable what) {
         try {
@@ -628,26 +630,19 @@ final class ClaudeAttachment implements Attachment {
         }
     }
 
-    private void report(Report report) {
+    @Override
+    public void report(Report report) {
         if (!track.is(Stage.ENDED) || report instanceof Report.Ended) {
             outbox.put(() -> watcher.report(report));
         }
     }
 
-    private Life current() {
-        Life now = life;
+    private AgentLife current() {
+        AgentLife now = life;
         if (now == null) {
             throw new IllegalStateException("the attachment of session '" + launch.session() + "' has no process yet");
         }
         return now;
-    }
-
-    private Optional<StartPlan.CatchUp> retelling() {
-        return plan == null ? Optional.empty() : plan.catchUp();
-    }
-
-    private DeliveryId newId() {
-        return new DeliveryId(background.newId());
     }
 
     /** Does what may wait; a machine that has no thread for it ends the incarnation. */
@@ -657,156 +652,6 @@ final class ClaudeAttachment implements Attachment {
         } catch (RuntimeException | Error e) {
             LOG.error("session {} finds no thread to {}", launch.session(), what, e);
             serially(() -> end("no thread could be started: " + e, "", ""));
-        }
-    }
-
-    /** One process of this incarnation and what is known of it; one that was replaced is not listened to. */
-    private final class Life implements AgentProcess.Listener {
-        private final Conversation conversation =
-                new Conversation(deadlines, !agent.builtinTools().isEmpty(), this::landed, background::nanoTime);
-        private final Connection connection = new Connection(
-                codec,
-                launch.tools(),
-                new LinkedHashSet<>(agent.builtinTools()),
-                this::desk,
-                ClaudeAttachment.this::frame,
-                ClaudeAttachment.this::report);
-        private final Interrupts interrupts = new Interrupts(
-                connection.control(),
-                conversation,
-                deadlines.interrupt(),
-                ClaudeAttachment.this::report,
-                receipt -> outbox.put(() -> watcher.receipt(receipt)),
-                background::nanoTime);
-        private final ToolCheck check = new ToolCheck(
-                retelling().map(StartPlan.CatchUp::id).orElseGet(ClaudeAttachment.this::newId),
-                retelling().map(StartPlan.CatchUp::text),
-                ClaudeAttachment.this::newId);
-        /** What was read in one go; of the thread that reads. */
-        private final List<Runnable> unheard = new ArrayList<>();
-
-        private boolean adopted;
-        private boolean over;
-        private @Nullable DeliveryId told;
-        private long toldUpTo;
-
-        private UserDesk desk(Consumer<String> urgentWriter) {
-            var threads = new UserAnswers.Threads(background, "holdfast-claude-asked-" + launch.session(), this::heard);
-            var hearing = new UserDesk.Hearing(
-                    watcher::asker,
-                    event -> outbox.put(() -> watcher.event(event)),
-                    ClaudeAttachment.this::report,
-                    why -> conversation.keptBack(why));
-            return new UserDesk(codec, hooks, threads, conversation.vigil(), hearing, urgentWriter);
-        }
-
-        /** Behind the lock: writing may be the caller's own work, and this must be free to end the process meanwhile. */
-        private void write(DeliveryId id, String line) {
-            AgentProcess running = connection.process();
-            if (running == null) {
-                connection.send(line, false);
-                return;
-            }
-            long before = connection.written();
-            connection.count(line);
-            told = id;
-            toldUpTo = connection.written();
-            long bytes = toldUpTo - before;
-            outbox.put(() -> running.sendToReader(line, unreadBut(bytes)));
-        }
-
-        /** What the agent may not have read by now, less a line that is about to be written. */
-        private long unreadBut(long bytes) {
-            lock.lock();
-            try {
-                return connection.unread() - bytes;
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        /** An agent that acknowledges a line has read everything before it; one that rests is weighed. */
-        private void landed(Report report) {
-            AgentProcess resting = report instanceof Report.Idle ? connection.process() : null;
-            if (resting != null) {
-                memory.look(resting.pid()).ifPresent(bytes -> ClaudeAttachment.this.report(new Report.Memory(bytes)));
-            }
-            if (report instanceof Report.Landed landed && landed.id().equals(told)) {
-                connection.read(toldUpTo);
-            }
-            ClaudeAttachment.this.report(report);
-        }
-
-        private void expire(long now) {
-            connection.control().expire(now);
-            interrupts.expire(now);
-            connection.users().answers().expire(now);
-            conversation.vigil().breached(now).ifPresent(name -> report(new Report.Breached(name)));
-        }
-
-        private OptionalLong dueNanos() {
-            OptionalLong asked = Alarm.nearer(connection.control().dueNanos(), interrupts.dueNanos());
-            OptionalLong owed = Alarm.nearer(asked, connection.users().answers().dueNanos());
-            return Alarm.nearer(owed, conversation.vigil().dueNanos());
-        }
-
-        private void heard(Runnable what) {
-            serially(() -> {
-                if (life == this) {
-                    guarded(what);
-                }
-            });
-        }
-
-        @Override
-        public void line(String text) {
-            var frame = codec.read(text); // before the lock: the longest part, and nothing waits for it
-            unheard.add(() -> connection.received(text, frame));
-        }
-
-        @Override
-        public void skipped(long bytes, String why) {
-            unheard.add(() -> {
-                report(new Report.Noticed("line_skipped", bytes + " bytes: " + why));
-                conversation.lineSkipped();
-            });
-        }
-
-        @Override
-        public void caughtUp() {
-            if (unheard.isEmpty()) {
-                return;
-            }
-            List<Runnable> all = List.copyOf(unheard);
-            unheard.clear();
-            serially(() -> all.forEach(each -> {
-                if (life == this) {
-                    guarded(each);
-                }
-            }));
-        }
-
-        @Override
-        public void lineLost(String why) {
-            heard(() -> report(new Report.Noticed("write_failed", why)));
-        }
-
-        @Override
-        public void endOfOutput() {
-            heard(() -> outputEnded(this));
-        }
-
-        @Override
-        public void step(String what, String detail) {
-            heard(() -> report(new Report.Noticed(what, detail)));
-        }
-
-        @Override
-        public void gone(Exit exit) {
-            heard(() -> {
-                over = true;
-                ClaudeAttachment.this.gone(exit);
-            });
         }
     }
 }

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
 import tools.jackson.databind.JsonNode;
@@ -16,6 +17,8 @@ import tools.jackson.databind.node.ObjectNode;
  * when the agent is gone (HS-18). Not thread-safe: its owner calls it under its lock and hands in the time.
  */
 final class ControlChannel {
+    static final String INITIALIZE = "initialize";
+
     /** The end of a question. */
     sealed interface Answer {
         record Success(JsonNode response) implements Answer {}
@@ -93,6 +96,15 @@ final class ControlChannel {
         List<Pending> open = List.copyOf(pending.values());
         pending.clear();
         open.forEach(question -> question.then.accept(new Answer.Closed(why)));
+    }
+
+    /** What an agent is told first. It forgets hooks that a greeting does not name. */
+    static ObjectNode greeting(Optional<String> systemPrompt, HookBook hooks) {
+        ObjectNode hello = request(INITIALIZE);
+        // A newer agent goes on with the prompt its record was begun with, unless told not to (HS-03).
+        systemPrompt.ifPresent(prompt -> hello.put("systemPrompt", prompt).put("systemPromptSnapshot", false));
+        hooks.register(hello);
+        return hello;
     }
 
     /** A request of the given subtype, to be filled. */

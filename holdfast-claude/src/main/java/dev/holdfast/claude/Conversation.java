@@ -1,11 +1,14 @@
 package dev.holdfast.claude;
 
 import dev.holdfast.DeliveryId;
+import dev.holdfast.Line;
 import dev.holdfast.Report;
 import dev.holdfast.TurnResult;
 import dev.holdfast.Usage;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -21,7 +24,9 @@ final class Conversation {
     private final LongSupplier clock;
     private final Vigil vigil;
     private final CostMeter cost = new CostMeter();
-    private final Set<String> unacknowledged = new LinkedHashSet<>();
+    /** Lines that were told, by their ids. */
+    private final Map<String, Line> unacknowledged = new LinkedHashMap<>();
+
     private final Set<String> noticesTold = new LinkedHashSet<>();
     private final boolean startsTurnsItself;
     private boolean announcesStates;
@@ -69,10 +74,11 @@ final class Conversation {
         }
     }
 
-    void told(DeliveryId id) {
-        unacknowledged.add(id.toString());
+    void told(Line line) {
+        String id = line.id().toString();
+        unacknowledged.put(id, line);
         boolean only = announcesStates && !busy && !startsTurnsItself && unacknowledged.size() == 1;
-        onlyLine = only ? id.toString() : "";
+        onlyLine = only ? id : "";
         vigil.told(clock.getAsLong());
     }
 
@@ -87,12 +93,29 @@ final class Conversation {
         vigil.life(clock.getAsLong());
     }
 
-    /** A hook of ours keeps the message from the model: the agent ends its turn and never acknowledges it. */
-    void keptBack(String why) {
-        if (!unacknowledged.isEmpty()) {
+    /**
+     * A hook of ours keeps a prompt from the model: the agent ends its turn and never acknowledges it. It may be one that the
+     * agent made by itself, such as news of work in the background, while a line of ours waits: then that goes on waiting.
+     *
+     * @param prompt what the agent was about to show: the blocks of a line, joined
+     */
+    void keptBack(String prompt, String why) {
+        var ours = unacknowledged.values().stream()
+                .filter(line -> isOf(line, prompt))
+                .map(line -> line.id().toString())
+                .findFirst();
+        if (ours.isPresent()) {
             keptBack = why;
-            landed(unacknowledged.iterator().next());
+            landed(ours.get());
+        } else {
+            reports.accept(new Report.Noticed("prompt_kept_back", why + " (no message of ours)"));
         }
+    }
+
+    /** The host's own block is in none that the agent makes by itself; short words may be. */
+    private static boolean isOf(Line line, String prompt) {
+        return prompt.contains(line.hostNote().strip())
+                || prompt.strip().equals(String.join("\n", line.texts()).strip());
     }
 
     void frame(Frame frame) {
@@ -159,7 +182,7 @@ final class Conversation {
 
     /** A line of ours that comes back while the agent rests was in its memory before; whether so, the next state tells. */
     private void landed(String uuid) {
-        if (!unacknowledged.remove(uuid)) {
+        if (unacknowledged.remove(uuid) == null) {
             return;
         }
         landedSinceResult = true;

@@ -8,17 +8,20 @@ public enum HookEvent {
     PRE_TOOL_USE("PreToolUse"),
     /** A tool has run, and its result is about to be shown to the model. */
     POST_TOOL_USE("PostToolUse"),
-    /** A tool has failed; older agents never say so. */
+    /** A tool has failed; then no {@link #POST_TOOL_USE} is told of it. */
     POST_TOOL_USE_FAILURE("PostToolUseFailure"),
-    /** A message is about to reach the model. */
+    /**
+     * A message is about to reach the model: one of ours, or the agent's own news of work in the background, whose prompt
+     * begins with {@code <task-notification>}.
+     */
     USER_PROMPT_SUBMIT("UserPromptSubmit"),
-    /** The agent's own session begins or is taken up. */
+    /** The agent's own session begins or is taken up. Versions 2.1.197 and 2.1.332 tell it before hooks can be named. */
     SESSION_START("SessionStart"),
     /** The agent is about to end its turn. */
     STOP("Stop"),
-    /** A sub-agent begins; older agents never say so. */
+    /** A sub-agent begins. */
     SUBAGENT_START("SubagentStart"),
-    /** A sub-agent is about to end. */
+    /** A sub-agent is about to end; of one that works in the background, later than the turn that began it. */
     SUBAGENT_STOP("SubagentStop"),
     /** The conversation is about to be replaced by a summary. */
     PRE_COMPACT("PreCompact"),

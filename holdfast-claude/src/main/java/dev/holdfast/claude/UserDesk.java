@@ -3,6 +3,7 @@ package dev.holdfast.claude;
 import dev.holdfast.Report;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import tools.jackson.databind.JsonNode;
@@ -21,7 +22,7 @@ final class UserDesk {
             Supplier<Optional<Asker>> askers,
             Consumer<HeldEvent> events,
             Consumer<Report> reports,
-            Consumer<String> keptBack) {
+            BiConsumer<String, String> keptBack) {
         Optional<Asker> asker() {
             return askers.get();
         }
@@ -34,9 +35,9 @@ final class UserDesk {
             reports.accept(report);
         }
 
-        /** A message is kept from the model, for this reason. */
-        void keepsBack(String why) {
-            keptBack.accept(why);
+        /** A prompt is kept from the model, for this reason. */
+        void keepsBack(String prompt, String why) {
+            keptBack.accept(prompt, why);
         }
     }
 
@@ -159,8 +160,8 @@ final class UserDesk {
                     ? given instanceof HookAnswer.Block
                     : hooked.rule().guards();
             if (call.event() == HookEvent.USER_PROMPT_SUBMIT && keepsBack) {
-                hearing.keepsBack("a hook kept the message from the model: "
-                        + (given instanceof HookAnswer.Block block ? block.reason() : failed));
+                String why = given instanceof HookAnswer.Block block ? block.reason() : failed;
+                hearing.keepsBack(call.raw().at("prompt").orElse(""), "a hook kept the message from the model: " + why);
             }
             if (failed.isEmpty()) {
                 hearing.event(new HeldEvent.HookRan(call.event(), tool, id, given));

@@ -56,6 +56,13 @@ class HookDeskTest {
                 + "','session_id':'native','tool_name':'Bash','tool_input':{'command':'ls'}}}}");
     }
 
+    private void prompted(String request, String prompt) {
+        agent.says("{'type':'control_request','request_id':'" + request + "','request':{'subtype':'hook_callback',"
+                + "'callback_id':'hook-0','input':{'hook_event_name':'UserPromptSubmit','session_id':'native','prompt':'"
+                + prompt + "'}}}");
+        rig.background.work();
+    }
+
     private static String question(String request) {
         return "{'type':'control_request','request_id':'" + request + "','request':{'subtype':'can_use_tool',"
                 + "'tool_name':'Bash','tool_use_id':'t1','input':{'command':'ls'}}}";
@@ -262,17 +269,44 @@ class HookDeskTest {
         ClaudeCodeAgent strict =
                 bash().hook(HookRule.on(HookEvent.USER_PROMPT_SUBMIT).guarding(), call -> HookAnswer.block("not that"));
         rig = new HeldRig(home);
-        HeldTurn turn = rig.ask(A, strict, TurnRequest.of("x"));
+        HeldTurn turn = rig.ask(A, strict, TurnRequest.of("x").note("(said by the host)"));
         agent = rig.agent(0);
         rig.ready(agent, "Bash");
         agent.state("running");
-        hookCalled("h1", "hook-0", "UserPromptSubmit");
-        rig.background.work();
+        prompted("h1", "x\\n(said by the host)");
         assertThat(answersTo("h1").getFirst().path("response").toString())
                 .isEqualTo("{\"decision\":\"block\",\"reason\":\"not that\"}");
         rig.ends(agent, "operation blocked");
         assertThat(now(turn.result()).ending()).isEqualTo(Ending.FAILED);
         assertThat(now(turn.result()).failure()).contains("not that");
+    }
+
+    /** Real agents ask the same hook about the news of their own work in the background, while our line waits behind it. */
+    @Test
+    @Tag("TN-15")
+    void prompt_ofTheAgentsOwn_keptBack_endsNoTurnOfOurs() {
+        ClaudeCodeAgent strict = bash().hook(
+                        HookRule.on(HookEvent.USER_PROMPT_SUBMIT).guarding(),
+                        call -> call.raw().at("prompt").orElse("").startsWith("<task-notification>")
+                                ? HookAnswer.block("no news")
+                                : HookAnswer.goOn());
+        rig = new HeldRig(home);
+        HeldTurn turn = rig.ask(A, strict, TurnRequest.of("x").note("(said by the host)"));
+        agent = rig.agent(0);
+        rig.ready(agent, "Bash");
+        String ours = agent.lastUuid();
+        agent.state("running");
+        prompted("h1", "<task-notification>x has ended</task-notification>");
+        assertThat(answersTo("h1").getFirst().path("response").toString()).contains("no news");
+        agent.state("idle");
+        rig.background.work();
+        assertThat(turn.isDone()).isFalse();
+        agent.state("running");
+        prompted("h2", "x\\n(said by the host)");
+        agent.replays(ours);
+        rig.ends(agent, "fine");
+        assertThat(now(turn.result()).text()).isEqualTo("fine");
+        assertThat(now(turn.result()).ending()).isEqualTo(Ending.ANSWERED);
     }
 
     @Test

@@ -11,6 +11,7 @@ import dev.holdfast.Session;
 import dev.holdfast.claude.ClaudeCode;
 import dev.holdfast.claude.ClaudeCodeAgent;
 import dev.holdfast.claude.Deadlines;
+import dev.holdfast.claude.HeldSessions;
 import dev.holdfast.journal.SqliteJournal;
 import dev.holdfast.runtime.Holdfast;
 import dev.holdfast.runtime.Options;
@@ -39,8 +40,8 @@ import org.awaitility.core.ConditionTimeoutException;
 
 /**
  * Holds many scripted agents for a long time, in one JVM and on real files, while they misbehave, are killed, evicted and
- * interrupted, and while the host is closed and opened again. More sessions than places share them, so that there is
- * eviction all the time. Nothing may be lost or answered by somebody else's words, and at the end threads, children,
+ * interrupted, and while the host is closed and opened again: half of them in sessions with a journal, half in
+ * {@link SoakHeld}. More sessions than places share them, so that there is eviction all the time. Nothing may be lost or answered by somebody else's words, and at the end threads, children,
  * descriptors and heap stand where they stood at the beginning.
  *
  * <p>It has rounds, each with a host of its own. A round ends with every place taken by a fresh process that has answered
@@ -67,12 +68,22 @@ final class Soak {
             Deadlines.standard().firstOutput(SILENCE).silence(SILENCE).interrupt(Duration.ofSeconds(3));
 
     /**
-     * @param agents places for processes; a quarter more sessions share them
+     * @param agents places for processes, of both halves; a quarter more sessions share them
      * @param work a directory for everything that is written
      */
     record Plan(int agents, Duration length, int rounds, long seed, Path work) {
+        /** Places without a journal. */
+        int held() {
+            return agents / 2;
+        }
+
+        /** Places with one. */
+        int journaled() {
+            return agents - held();
+        }
+
         int sessions() {
-            return agents + agents / 4 + 1;
+            return journaled() + journaled() / 4 + 1;
         }
     }
 
@@ -81,16 +92,17 @@ final class Soak {
         String summary() {
             return String.format(
                     Locale.ROOT,
-                    "%d sessions on %d places, %d s and what the rounds' ends take, seed %d: %s",
+                    "%d sessions on %d places and %d held places, %d s and what the rounds' ends take, seed %d: %s",
                     plan.sessions(),
-                    plan.agents(),
+                    plan.journaled(),
+                    plan.held(),
                     plan.length().toSeconds(),
                     plan.seed(),
                     turns);
         }
 
         long answered() {
-            return turns.getOrDefault("ANSWERED", 0L);
+            return turns.getOrDefault("ANSWERED", 0L) + turns.getOrDefault("held: ANSWERED", 0L);
         }
     }
 
@@ -101,6 +113,7 @@ final class Soak {
     private final Map<String, AtomicLong> turns = new ConcurrentHashMap<>();
     private final ConcurrentLinkedQueue<String> breaches = new ConcurrentLinkedQueue<>();
     private final List<Desk> desks = new ArrayList<>();
+    private final SoakHeld held;
     private volatile boolean over;
 
     private Soak(Plan plan) throws IOException {
@@ -116,6 +129,25 @@ final class Soak {
                 .tools(new Tools());
         for (int i = 0; i < plan.sessions(); i++) {
             desks.add(new Desk("desk-" + i, new Random(plan.seed() + i)));
+        }
+        held = new SoakHeld(plan.held(), plan.work().resolve("held"), agent, new SharedBooks(), plan.seed());
+    }
+
+    /** What the other half writes into. */
+    private final class SharedBooks implements SoakHeld.Books {
+        @Override
+        public void count(String what) {
+            Soak.this.count(what);
+        }
+
+        @Override
+        public void breach(String what) {
+            breaches.add(what);
+        }
+
+        @Override
+        public boolean over() {
+            return over;
         }
     }
 
@@ -176,17 +208,18 @@ final class Soak {
     }
 
     private void round(int round, List<SoakLevel> levels) throws IOException {
-        var options = Options.standard().processes(plan.agents()).limits(LIMITS);
-        try (var host = Holdfast.open(SqliteJournal.at(plan.work().resolve("data")), options)) {
+        var options = Options.standard().processes(plan.journaled()).limits(LIMITS);
+        try (var host = Holdfast.open(SqliteJournal.at(plan.work().resolve("data")), options);
+                HeldSessions sessions = held.open()) {
             over = false;
-            var drivers = desks.stream()
-                    .map(desk -> Thread.ofVirtual().name(desk.name).start(() -> desk.work(host)))
-                    .toList();
+            var drivers = new ArrayList<>(held.work(sessions));
+            desks.forEach(desk -> drivers.add(Thread.ofVirtual().name(desk.name).start(() -> desk.work(host))));
             harry(plan.length().dividedBy(plan.rounds()), new Random(plan.seed() ^ round));
             over = true;
             if (round % 2 == 0) {
                 join(drivers);
                 warm(host);
+                held.warm(sessions);
                 levels.add(SoakLevel.now("warm", round));
             } else {
                 count("restarts of the host in mid-turn");
@@ -195,7 +228,7 @@ final class Soak {
         Awaitility.await("no process of a closed host").atMost(PATIENCE).until(() -> SoakLevel.living() == 0);
         Awaitility.await("drivers of a closed host")
                 .atMost(PATIENCE)
-                .until(() -> desks.stream().noneMatch(desk -> desk.working));
+                .until(() -> !held.working() && desks.stream().noneMatch(desk -> desk.working));
         levels.add(SoakLevel.now("cold", round));
         System.err.println("soak: " + levels.getLast() + ", turns " + turns);
     }
@@ -238,7 +271,7 @@ final class Soak {
         for (Desk desk : desks) {
             desk.turn(host, SoakFault.PLAIN);
         }
-        Awaitility.await("every place is taken").atMost(PATIENCE).until(() -> host.processes() == plan.agents());
+        Awaitility.await("every place is taken").atMost(PATIENCE).until(() -> host.processes() == plan.journaled());
     }
 
     private void count(String what) {
