@@ -130,7 +130,7 @@ final class DoorTest {
     @Test
     void refusal_saysOverHttpWhatItSaysInJava() throws Exception {
         var gate = gated("a");
-        var session = hosting.host.session(new SessionName("a"), agentless());
+        var session = hosting.host.open(new SessionName("a")).orElseThrow();
         get(session.sendAsync(Message.of("one").key("k").author(USER)));
         refused(409, A, "{\"text\":\"two\",\"key\":\"k\"}", Message.of("two").key("k"));
         get(session.sendAsync(Message.of("[[gate g]]")));
