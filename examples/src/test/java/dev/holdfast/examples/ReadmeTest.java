@@ -2,6 +2,9 @@ package dev.holdfast.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.runtime.GuardPolicy;
+import dev.holdfast.runtime.GuardRule;
+import dev.holdfast.runtime.GuardRule.Decision;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +23,8 @@ final class ReadmeTest {
     private static final Pattern SHOWN =
             Pattern.compile("^<!-- \\w+\\.java: (\\w+) -->\\n```java\\n(.*?)^```$", Pattern.DOTALL | Pattern.MULTILINE);
 
+    private static final Pattern POLICY = Pattern.compile("^```json\\n(.*?)^```$", Pattern.DOTALL | Pattern.MULTILINE);
+
     @Test
     void readme_everyMarkedPiece_isShownAsItCompiles() throws IOException {
         Map<String, String> compiled = pieces(MARKED, SOURCES.resolve("OrderDesk.java"));
@@ -33,6 +38,15 @@ final class ReadmeTest {
     void readme_hasNoOtherJava() throws IOException {
         String text = Files.readString(ROOT.resolve("README.md"));
         assertThat(text.split("```java", -1)).hasSize(5);
+    }
+
+    @Test
+    void readme_guardPolicy_isReadAndDecidesAsTheTextSays() throws IOException {
+        Matcher shown = POLICY.matcher(Files.readString(ROOT.resolve("README.md")));
+        assertThat(shown.find()).isTrue();
+        GuardPolicy policy = GuardPolicy.parse(shown.group(1));
+        assertThat(policy.rules()).extracting(GuardRule::decision).containsExactly(Decision.ASK, Decision.DENY);
+        assertThat(policy.defaultDecision()).isEqualTo(Decision.ALLOW);
     }
 
     private static Map<String, String> pieces(Pattern shape, Path file) throws IOException {
