@@ -10,6 +10,7 @@ module dev.holdfast.runtime {
     requires tools.jackson.databind;
     requires com.fasterxml.classmate;
     requires com.github.victools.jsonschema.generator;
+    requires com.networknt.schema;
 
     exports dev.holdfast.runtime;
 

@@ -6,9 +6,11 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Marks a public method as a tool for the agent. Its parameters (records, enums, strings, numbers, booleans, lists,
- * optionals) become the input schema; a parameter of type {@link ToolCall} receives the call itself. The return value is
- * text, a {@link ToolAnswer}, or an object given to the model as JSON.
+ * Marks a public method as a tool for the agent. Its parameters become the input schema: strings, numbers, booleans, enums,
+ * records (also within records), {@code java.time} and {@code UUID} values, lists, sets and arrays, maps with string or enum
+ * keys, and any of these in an {@code Optional}, which may be left out. What cannot be described so is refused when the tool
+ * is bound. A parameter of type {@link ToolCall} receives the call itself. The return value is text, a {@link ToolAnswer},
+ * nothing, or an object given to the model as structured data.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
@@ -22,4 +24,7 @@ public @interface AgentTool {
     ToolEffects effects() default ToolEffects.WRITE;
 
     boolean idempotent() default false;
+
+    /** How long a call may run, in seconds (TL-06); the host's own deadline when 0. */
+    long deadlineSeconds() default 0;
 }

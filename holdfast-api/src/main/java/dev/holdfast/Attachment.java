@@ -26,6 +26,12 @@ public interface Attachment {
     /** Answers a {@link Report.CallRequested}; an answer to a call nobody waits for is dropped. */
     void answer(String callId, ToolAnswer answer);
 
+    /**
+     * Tells the agent how far a call has come, where it asked for that; anything about a call nobody waits for is dropped
+     * (TL-10).
+     */
+    default void progress(ToolProgress progress) {}
+
     /** Ends the incarnation by the stop ladder (HS-07). Idempotent. Answered by {@link Report.Ended}, always. */
     void stop(StopMode mode);
 }

@@ -10,4 +10,7 @@ public interface EventListener {
 
     /** A fragment of the answer being written. Live only: lost on reconnect, its full text is in the settling event. */
     default void onText(long turn, String fragment) {}
+
+    /** A running tool says how far it has come (TL-10). Live only: lost on reconnect, and thinned out for slow listeners. */
+    default void onProgress(long turn, ToolProgress progress) {}
 }

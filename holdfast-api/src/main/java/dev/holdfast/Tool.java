@@ -1,5 +1,8 @@
 package dev.holdfast;
 
+import java.time.Duration;
+import java.util.Optional;
+
 /**
  * A tool of the host, called by the agent through the one door (TL-02). Implementations must be thread-safe: parallel
  * calls come from several threads.
@@ -7,9 +10,9 @@ package dev.holdfast;
 public interface Tool {
     ToolSpec spec();
 
-    /** Side effects unless said otherwise: the safe assumption after a crash. */
+    /** What {@link #spec} says: side effects unless said otherwise, the safe assumption after a crash. */
     default ToolEffects effects() {
-        return ToolEffects.WRITE;
+        return spec().effects();
     }
 
     /** True when a second run with the same {@link ToolCall#idempotencyKey()} does no harm. */
@@ -17,6 +20,17 @@ public interface Tool {
         return false;
     }
 
-    /** Runs the call on a thread of its own. An exception becomes an error answer with its message. */
+    /**
+     * How long a call may run (TL-06), longer than zero; the host's own deadline when absent. When it has passed the agent is
+     * told so, the tool's thread is interrupted and its late answer is dropped.
+     */
+    default Optional<Duration> deadline() {
+        return Optional.empty();
+    }
+
+    /**
+     * Runs the call on a thread of its own. The input was found to fit the schema before (TL-05). An exception becomes an
+     * error answer with its message.
+     */
     ToolAnswer call(ToolCall call) throws Exception;
 }

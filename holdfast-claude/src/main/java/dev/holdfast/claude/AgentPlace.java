@@ -3,6 +3,7 @@ package dev.holdfast.claude;
 import dev.holdfast.Knowledge;
 import dev.holdfast.KnowledgeQuestion;
 import dev.holdfast.Launch;
+import dev.holdfast.ToolRelay;
 import dev.holdfast.claude.AgentProcess.CannotStart;
 import dev.holdfast.claude.AgentProcess.Command;
 import dev.holdfast.process.EnvironmentAllowList;
@@ -15,6 +16,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -22,12 +24,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Where one session's agent lives: its program, working directory, configuration, environment and record. The working
  * directory and the configuration directory name the record, so both are stable over restarts of the host. Blocking.
  */
 final class AgentPlace {
+    /** The tools are on the agent's own channel. */
+    private static final String IN_PROCESS = "{\"mcpServers\":{\"host\":{\"type\":\"sdk\",\"name\":\"host\"}}}";
+
     /** Longer names of record folders are cut here and end in a digest that only the agent knows. */
     private static final int FOLDER_NAME_MAX = 200;
 
@@ -130,12 +136,16 @@ final class AgentPlace {
 
     // ---- the command
 
-    /** How to start the agent: {@code resume} its session, or create it under the given id. */
-    Command command(String nativeSession, boolean resume) {
+    /**
+     * How to start the agent: {@code resume} its session, or create it under the given id.
+     *
+     * @param offer where its tools are; absent: on its own channel
+     */
+    Command command(String nativeSession, boolean resume, Optional<ToolRelay.Offer> offer) {
         try {
             var words = new ArrayList<String>();
             words.add(binary().toString());
-            words.addAll(flags(nativeSession, resume));
+            words.addAll(flags(nativeSession, resume, offer.isPresent() ? written(offer.get()) : IN_PROCESS));
             return new Command(words, workingDirectory(), environment());
         } catch (IOException e) {
             throw unprepared(e);
@@ -146,8 +156,31 @@ final class AgentPlace {
         return new CannotStart("", "the directories of session '" + launch.session() + "' cannot be prepared: " + e);
     }
 
+    /** Where the tools are, in a file for this user only: a command line can be read by others. */
+    private String written(ToolRelay.Offer offer) throws IOException {
+        Path file = privateDirectory(sessionHome().resolve("tools")).resolve("mcp.json");
+        Files.deleteIfExists(file);
+        createPrivate(file);
+        ObjectNode config = StreamJson.NODES.objectNode();
+        ObjectNode entry = config.putObject("mcpServers").putObject(HostTools.SERVER);
+        entry.put("type", "http").put("url", offer.url().toString());
+        entry.putObject("headers").put("Authorization", "Bearer " + offer.token());
+        return Files.writeString(file, codec.write(config)).toString();
+    }
+
+    private static void createPrivate(Path file) throws IOException {
+        try {
+            Files.createFile(
+                    file,
+                    PosixFilePermissions.asFileAttribute(
+                            EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE)));
+        } catch (UnsupportedOperationException noPosix) {
+            Files.createFile(file);
+        }
+    }
+
     /** Values never become options ({@code --flag=value}); prompts and tools go over the control channel (HS-09). */
-    private List<String> flags(String nativeSession, boolean resume) {
+    private List<String> flags(String nativeSession, boolean resume, String toolServers) {
         var flags = new ArrayList<>(List.of(
                 "-p",
                 "--input-format=stream-json",
@@ -157,7 +190,7 @@ final class AgentPlace {
                 "--include-partial-messages",
                 (resume ? "--resume=" : "--session-id=") + nativeSession,
                 "--tools=" + String.join(",", agent.builtinTools()),
-                "--mcp-config={\"mcpServers\":{\"host\":{\"type\":\"sdk\",\"name\":\"host\"}}}",
+                "--mcp-config=" + toolServers,
                 "--strict-mcp-config",
                 "--allowedTools=mcp__host",
                 "--permission-prompt-tool=stdio",

@@ -23,12 +23,12 @@ final class BoundAgent {
         this.binding = agent.binding();
         for (Object bound : agent.tools()) {
             ToolSpec spec = switch (bound) {
-                case Tool tool -> tool.spec();
+                case Tool tool -> tool.spec().effects(tool.effects());
                 case ToolSpec described -> described;
                 default ->
                     throw new IllegalArgumentException("held sessions take tools that are a Tool or a ToolSpec;"
                             + " an object of " + bound.getClass().getName()
-                            + " is neither. Wrap its methods in Tool objects");
+                            + " is neither. dev.holdfast.runtime.Tools.of makes Tool objects of its methods");
             };
             if (specs.putIfAbsent(spec.name(), spec) != null) {
                 throw new IllegalArgumentException("two tools are named '" + spec.name() + "': rename one of them");
@@ -80,6 +80,9 @@ final class BoundAgent {
             }
             if (!then.description().equals(spec.description())) {
                 found.add("description of tool '" + spec.name() + "'");
+            }
+            if (then.effects() != spec.effects()) {
+                found.add("effects of tool '" + spec.name() + "'");
             }
             if (!sameJson(then.inputSchema(), spec.inputSchema())) {
                 found.add("input schema of tool '" + spec.name() + "'");

@@ -7,9 +7,13 @@ import dev.holdfast.Launch;
 import dev.holdfast.Line;
 import dev.holdfast.Report;
 import dev.holdfast.ReportSink;
+import dev.holdfast.SessionName;
 import dev.holdfast.StartPlan;
 import dev.holdfast.StopMode;
 import dev.holdfast.ToolAnswer;
+import dev.holdfast.ToolCalls;
+import dev.holdfast.ToolProgress;
+import dev.holdfast.ToolRelay;
 import dev.holdfast.claude.AgentProcess.CannotStart;
 import dev.holdfast.claude.AgentProcess.Command;
 import dev.holdfast.claude.AgentProcess.Exit;
@@ -19,6 +23,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +64,7 @@ final class ClaudeAttachment implements Attachment, AgentLife.Owner {
     private Knowledge knowledge = Knowledge.nothing();
     private @Nullable StartPlan plan;
     private @Nullable StartChoice choice;
+    private Optional<ToolRelay.Offer> offer = Optional.empty();
     private StartGate.Place gatePlace = () -> {};
     private OptionalLong startDue = OptionalLong.empty();
     private OptionalLong silentEndDue = OptionalLong.empty();
@@ -193,6 +201,15 @@ final class ClaudeAttachment implements Attachment, AgentLife.Owner {
     }
 
     @Override
+    public void progress(ToolProgress progress) {
+        serially(() -> {
+            if (life != null) {
+                life.connection.progress(progress, background.nanoTime(), deadlines.control());
+            }
+        });
+    }
+
+    @Override
     public void stop(StopMode mode) {
         serially(() -> {
             switch (track.now()) {
@@ -282,7 +299,7 @@ final class ClaudeAttachment implements Attachment, AgentLife.Owner {
     /** On a thread of its own. */
     private void spawn(String session, boolean resume) {
         try {
-            Command command = place.command(session, resume);
+            Command command = place.command(session, resume, offered());
             var begun = new AgentLife(parts, hooks, Optional.ofNullable(plan).flatMap(StartPlan::catchUp), this);
             serially(() -> adopt(begun));
             if (!begun.adopted) {
@@ -294,6 +311,46 @@ final class ClaudeAttachment implements Attachment, AgentLife.Owner {
             serially(() -> end(String.valueOf(e.getMessage()), e.fatal(), ""));
         } catch (RuntimeException | Error e) {
             serially(() -> end("starting the agent failed: " + e, "", ""));
+        }
+    }
+
+    /** The tools over HTTP, where the agent is to have them so: offered once for all processes of this incarnation. */
+    private Optional<ToolRelay.Offer> offered() {
+        if (agent.relay().isEmpty()) {
+            return Optional.empty();
+        }
+        var made = agent.relay().get().offer(launch.session(), launch.tools(), new HttpCalls());
+        var before = new AtomicReference<Optional<ToolRelay.Offer>>(Optional.empty());
+        serially(() -> {
+            before.set(track.is(Stage.ENDED) ? Optional.of(made) : offer);
+            offer = Optional.of(made);
+        });
+        before.get().ifPresent(ToolRelay.Offer::close);
+        return Optional.of(made);
+    }
+
+    /** Calls that come over HTTP: the same way as those on the agent's channel. */
+    private final class HttpCalls implements ToolCalls {
+        @Override
+        public CompletionStage<ToolAnswer> call(
+                SessionName session, String callId, String tool, String input, Consumer<ToolProgress> progress) {
+            var answer = new AtomicReference<CompletionStage<ToolAnswer>>(
+                    CompletableFuture.completedFuture(ToolAnswer.error("this session takes no calls now")));
+            serially(() -> {
+                if (life != null && !life.over) {
+                    answer.set(life.connection.tools().overHttp(callId, tool, input, progress));
+                }
+            });
+            return answer.get();
+        }
+
+        @Override
+        public void withdraw(SessionName session, String callId) {
+            serially(() -> {
+                if (life != null) {
+                    life.connection.tools().leftOverHttp(callId);
+                }
+            });
         }
     }
 
@@ -490,6 +547,7 @@ final class ClaudeAttachment implements Attachment, AgentLife.Owner {
             life.connection.close("the agent is gone");
         }
         leaveGate();
+        offer.ifPresent(made -> outbox.put(made::close));
         track.move(Stage.ENDED, why);
         report(new Report.Ended(why, fatal, stderrTail));
     }

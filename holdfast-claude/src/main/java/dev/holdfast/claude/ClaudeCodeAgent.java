@@ -3,6 +3,7 @@ package dev.holdfast.claude;
 import dev.holdfast.Agent;
 import dev.holdfast.Binding;
 import dev.holdfast.Harness;
+import dev.holdfast.ToolRelay;
 import dev.holdfast.process.EnvironmentAllowList;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -49,6 +50,7 @@ public final class ClaudeCodeAgent implements Agent {
         private Optional<Inference> inference = Optional.empty();
         private Deadlines deadlines = Deadlines.standard();
         private HookBook hooks = HookBook.empty();
+        private Optional<ToolRelay> relay = Optional.empty();
 
         Draft copy() {
             var copy = new Draft();
@@ -65,6 +67,7 @@ public final class ClaudeCodeAgent implements Agent {
             copy.inference = inference;
             copy.deadlines = deadlines;
             copy.hooks = hooks;
+            copy.relay = relay;
             return copy;
         }
     }
@@ -112,6 +115,7 @@ public final class ClaudeCodeAgent implements Agent {
                 .secret("inference key", settings.inference.map(Inference::key))
                 .shown("built-in tools", settings.builtinTools)
                 .shown("deadlines", settings.deadlines)
+                .shown("tools over HTTP", settings.relay.isPresent())
                 .and(settings.hooks.binding());
         for (var variable : settings.environment.entrySet()) {
             binding = binding.secret("environment " + variable.getKey(), Optional.of(variable.getValue()));
@@ -212,6 +216,15 @@ public final class ClaudeCodeAgent implements Agent {
         return with(draft -> draft.inference = Optional.of(new Inference(url, key)));
     }
 
+    /**
+     * Brings the host tools to the agent over HTTP on this machine instead of over its own channel, under a token of each
+     * process (TL-02). They pass the same door. For agents that cannot call in process, and for looking at the traffic.
+     */
+    public ClaudeCodeAgent toolsOverHttp(ToolRelay relay) {
+        Objects.requireNonNull(relay, "relay");
+        return with(draft -> draft.relay = Optional.of(relay));
+    }
+
     /** How long sessions wait for their agents. */
     public ClaudeCodeAgent deadlines(Deadlines deadlines) {
         Objects.requireNonNull(deadlines, "deadlines");
@@ -299,6 +312,10 @@ public final class ClaudeCodeAgent implements Agent {
 
     Deadlines deadlines() {
         return settings.deadlines;
+    }
+
+    Optional<ToolRelay> relay() {
+        return settings.relay;
     }
 
     HookBook hooks() {

@@ -1,7 +1,9 @@
 package dev.holdfast.claude;
 
 import dev.holdfast.Report;
+import dev.holdfast.ToolProgress;
 import dev.holdfast.ToolSpec;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
@@ -11,6 +13,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
  * The two pipes of one agent process, spoken in its language: what comes in is answered where it is a request to the host,
@@ -47,6 +50,8 @@ final class Connection {
     private final ArrayDeque<Outgoing> early = new ArrayDeque<>();
     private final Set<String> typesTold = new HashSet<>();
     private @Nullable AgentProcess process;
+    private boolean tellsProgress;
+    private boolean deafToProgress;
     private long notJson;
     private long written;
     private long read;
@@ -180,6 +185,23 @@ final class Connection {
                 && typesTold.size() < TYPES_TOLD_MAX
                 && typesTold.add(shortened(other.type()))) {
             reports.accept(new Report.Noticed("unknown_type", shortened(codec.write(other.raw()))));
+        }
+    }
+
+    /**
+     * Tells the agent how far a call is, where it asked for that. One at a time, so that a tool that tells much floods
+     * nobody; none any more once the agent has refused one.
+     */
+    void progress(ToolProgress progress, long nowNanos, Duration deadline) {
+        if (tellsProgress || deafToProgress) {
+            return;
+        }
+        for (ObjectNode request : tools.progress(progress)) {
+            tellsProgress = true;
+            control.ask(request, nowNanos, deadline, answer -> {
+                tellsProgress = false;
+                deafToProgress |= answer instanceof ControlChannel.Answer.Refused;
+            });
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.holdfast.claude;
 
 import dev.holdfast.DeliveryId;
+import dev.holdfast.ToolProgress;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -34,6 +35,9 @@ public sealed interface HeldEvent {
 
     /** The agent calls a host tool. */
     record ToolCalled(String callId, String tool, String input) implements HeldEvent {}
+
+    /** A running host tool says how far it has come. */
+    record ToolProgressed(ToolProgress progress) implements HeldEvent {}
 
     /** A host tool has answered, or was cancelled. */
     record ToolAnswered(String callId, String tool, boolean error) implements HeldEvent {}

@@ -1,5 +1,6 @@
 package dev.holdfast.claude;
 
+import dev.holdfast.ToolAnswer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,6 +39,7 @@ public final class HeldOptions {
         private Optional<PermissionAsk> permissions = Optional.empty();
         private Duration permissionDeadline = Duration.ofMinutes(5);
         private Duration toolDeadline = Duration.ofMinutes(5);
+        private long answerBytes = ToolAnswer.BYTES_MAX;
 
         Draft(Path directory) {
             this.directory = directory;
@@ -60,6 +62,7 @@ public final class HeldOptions {
             copy.permissions = permissions;
             copy.permissionDeadline = permissionDeadline;
             copy.toolDeadline = toolDeadline;
+            copy.answerBytes = answerBytes;
             return copy;
         }
     }
@@ -178,10 +181,19 @@ public final class HeldOptions {
         return with(draft -> draft.permissionDeadline = deadline);
     }
 
-    /** How long a call of a tool may take, from when the agent asked; 5 min unless changed (TL-06). */
+    /** How long a call may take of a tool that names no deadline of its own, from when the agent asked; 5 min unless changed (TL-06). */
     public HeldOptions toolDeadline(Duration deadline) {
         positive("toolDeadline", deadline);
         return with(draft -> draft.toolDeadline = deadline);
+    }
+
+    /**
+     * The most that a tool may answer, as {@link ToolAnswer#bytes} counts; 16 MiB unless changed. A larger answer reaches the
+     * agent as an error that says so (TL-10).
+     */
+    public HeldOptions answerBytes(long bytes) {
+        atLeastOne("answerBytes", bytes);
+        return with(draft -> draft.answerBytes = bytes);
     }
 
     /** The environment out of which HS-09 lets some variables pass; this JVM's own unless changed. */
@@ -260,6 +272,10 @@ public final class HeldOptions {
 
     Duration toolDeadline() {
         return settings.toolDeadline;
+    }
+
+    long answerBytes() {
+        return settings.answerBytes;
     }
 
     Map<String, String> environment() {

@@ -2,6 +2,8 @@ package dev.holdfast.claude;
 
 import dev.holdfast.Report;
 import dev.holdfast.ToolAnswer;
+import dev.holdfast.ToolEffects;
+import dev.holdfast.ToolProgress;
 import dev.holdfast.ToolSpec;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -9,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -32,8 +35,18 @@ final class HostTools {
     private static final int ANSWERS_REMEMBERED = 64;
     private static final int METHOD_NOT_FOUND = -32_601;
 
-    /** One request on the wire that waits for a call's answer. */
-    private record Waiter(String requestId, JsonNode rpcId) {}
+    /** Somebody who waits for a call's answer. */
+    private sealed interface Waiter {}
+
+    /**
+     * One request on the wire.
+     *
+     * @param progressToken what it wants to be told of progress by; missing when it does not
+     */
+    private record OnWire(String requestId, JsonNode rpcId, JsonNode progressToken) implements Waiter {}
+
+    /** A call that came over HTTP. */
+    private record OverHttp(CompletableFuture<ToolAnswer> answer, Consumer<ToolProgress> progress) implements Waiter {}
 
     private final StreamJson codec;
     private final Consumer<String> urgentWriter;
@@ -66,6 +79,9 @@ final class HostTools {
             ObjectNode entry = listing.addObject();
             entry.put("name", tool.name()).put("description", tool.description());
             entry.set("inputSchema", codec.tree(tool.inputSchema()).orElseThrow(() -> badSchema(tool)));
+            entry.putObject("annotations")
+                    .put("readOnlyHint", tool.effects() == ToolEffects.READ)
+                    .put("destructiveHint", tool.effects() == ToolEffects.DESTRUCTIVE);
         }
     }
 
@@ -114,7 +130,9 @@ final class HostTools {
     /** The agent withdrew a request: nothing is sent for it any more. */
     void cancelled(String requestId) {
         for (var call : List.copyOf(calls.entrySet())) {
-            if (call.getValue().removeIf(waiter -> waiter.requestId().equals(requestId))
+            if (call.getValue()
+                            .removeIf(waiter -> waiter instanceof OnWire wire
+                                    && wire.requestId().equals(requestId))
                     && call.getValue().isEmpty()) {
                 withdrawn(call.getKey());
             }
@@ -131,6 +149,30 @@ final class HostTools {
         waiters.forEach(waiter -> reply(waiter, answer));
     }
 
+    /** What says to those who wait for the call, and asked for it, how far it is: one message of the tool server each. */
+    List<ObjectNode> progress(ToolProgress progress) {
+        var messages = new ArrayList<ObjectNode>();
+        for (Waiter waiter : calls.getOrDefault(progress.callId(), List.of())) {
+            if (waiter instanceof OverHttp http) {
+                http.progress().accept(progress);
+            } else if (waiter instanceof OnWire wire
+                    && (wire.progressToken().isString() || wire.progressToken().isNumber())) {
+                ObjectNode request = ControlChannel.request("mcp_message").put("server_name", SERVER);
+                ObjectNode notice = request.putObject("message");
+                notice.put("jsonrpc", "2.0").put("method", "notifications/progress");
+                ObjectNode params = notice.putObject("params");
+                params.set("progressToken", wire.progressToken());
+                params.put("progress", progress.done());
+                progress.total().ifPresent(total -> params.put("total", total));
+                if (!progress.note().isEmpty()) {
+                    params.put("message", progress.note());
+                }
+                messages.add(request);
+            }
+        }
+        return messages;
+    }
+
     /** Withdraws every call: the agent is gone. */
     void close() {
         open = false;
@@ -138,6 +180,11 @@ final class HostTools {
     }
 
     private void withdrawn(String callId) {
+        for (Waiter waiter : calls.getOrDefault(callId, List.of())) {
+            if (waiter instanceof OverHttp http) {
+                http.answer().complete(ToolAnswer.error("the call is over"));
+            }
+        }
         calls.remove(callId);
         reports.accept(new Report.CallWithdrawn(callId));
     }
@@ -181,7 +228,7 @@ final class HostTools {
 
     private void call(String requestId, JsonNode rpcId, JsonNode params) {
         String tool = StreamJson.text(params, "name");
-        var waiter = new Waiter(requestId, rpcId);
+        var waiter = new OnWire(requestId, rpcId, params.path("_meta").path("progressToken"));
         if (!open) {
             reply(waiter, ToolAnswer.error("this session takes no calls now"));
             return;
@@ -191,7 +238,22 @@ final class HostTools {
             return;
         }
         String useId = StreamJson.text(params.path("_meta"), "claudecode/toolUseId");
-        String callId = useId.isEmpty() ? "call-" + ++unnamed : useId;
+        JsonNode input = params.path("arguments");
+        take(waiter, useId.isEmpty() ? "call-" + ++unnamed : useId, tool, input.isObject() ? codec.write(input) : "{}");
+    }
+
+    /** A call that came over HTTP; its answer completes the future, and cancelling that does nothing. */
+    CompletableFuture<ToolAnswer> overHttp(String callId, String tool, String input, Consumer<ToolProgress> progress) {
+        var waiter = new OverHttp(new CompletableFuture<>(), progress);
+        if (!open) {
+            waiter.answer().complete(ToolAnswer.error("this session takes no calls now"));
+        } else {
+            take(waiter, callId, tool, input);
+        }
+        return waiter.answer();
+    }
+
+    private void take(Waiter waiter, String callId, String tool, String input) {
         if (answers.contains(callId)) {
             reply(waiter, answers.getOrDefault(callId, ToolAnswer.error("the answer is gone")));
             return;
@@ -202,14 +264,22 @@ final class HostTools {
             return;
         }
         calls.put(callId, new ArrayList<>(List.of(waiter)));
-        JsonNode input = params.path("arguments");
-        reports.accept(new Report.CallRequested(callId, tool, input.isObject() ? codec.write(input) : "{}"));
+        reports.accept(new Report.CallRequested(callId, tool, input));
+    }
+
+    /** Nobody waits any more for a call that came over HTTP. */
+    void leftOverHttp(String callId) {
+        List<Waiter> waiters = calls.get(callId);
+        if (waiters != null && waiters.removeIf(OverHttp.class::isInstance) && waiters.isEmpty()) {
+            withdrawn(callId);
+        }
     }
 
     private void notWanted(JsonNode rpcId) {
         for (var call : List.copyOf(calls.entrySet())) {
             List<Waiter> gone = new ArrayList<>(call.getValue());
-            gone.removeIf(waiter -> !waiter.rpcId().equals(rpcId));
+            gone.removeIf(
+                    waiter -> !(waiter instanceof OnWire wire && wire.rpcId().equals(rpcId)));
             call.getValue().removeAll(gone);
             gone.forEach(waiter -> reply(waiter, ToolAnswer.error("the call was cancelled")));
             if (call.getValue().isEmpty()) {
@@ -232,8 +302,26 @@ final class HostTools {
     }
 
     private void reply(Waiter waiter, ToolAnswer answer) {
+        switch (waiter) {
+            case OnWire wire -> reply(wire, answer);
+            case OverHttp http -> http.answer().complete(answer);
+        }
+    }
+
+    private void reply(OnWire waiter, ToolAnswer answer) {
         ObjectNode result = StreamJson.NODES.objectNode();
-        StreamJson.addText(result.putArray("content"), answer.text());
+        ArrayNode content = result.putArray("content");
+        for (ToolAnswer.Block block : answer.blocks()) {
+            switch (block) {
+                case ToolAnswer.Text text -> StreamJson.addText(content, text.text());
+                case ToolAnswer.Image image ->
+                    content.addObject()
+                            .put("type", "image")
+                            .put("mimeType", image.mimeType())
+                            .put("data", image.data());
+            }
+        }
+        answer.structured().flatMap(codec::tree).ifPresent(tree -> result.set("structuredContent", tree));
         if (answer.error()) {
             result.put("isError", true);
         }

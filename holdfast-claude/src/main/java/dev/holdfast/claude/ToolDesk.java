@@ -5,6 +5,7 @@ import dev.holdfast.SessionName;
 import dev.holdfast.Tool;
 import dev.holdfast.ToolAnswer;
 import dev.holdfast.ToolCall;
+import dev.holdfast.ToolProgress;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -13,7 +14,6 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -31,7 +31,7 @@ final class ToolDesk {
     private final ClaudeAttachment attachment;
     private final HeldOptions options;
     private final Background background;
-    private final Map<String, AtomicBoolean> open = new HashMap<>();
+    private final Map<String, Running> open = new HashMap<>();
 
     ToolDesk(BoundAgent bound, ClaudeAttachment attachment, HeldOptions options, Background background) {
         this.bound = bound;
@@ -42,13 +42,14 @@ final class ToolDesk {
 
     /** One call on its way to its one answer. Thread-safe. */
     private static final class Running {
-        private final AtomicBoolean cancelled;
+        private final long answerBytes;
         private @Nullable Consumer<ToolAnswer> answered;
         private @Nullable Thread thread;
+        private boolean cancelled;
         private Background.Later alarm = () -> {};
 
-        Running(AtomicBoolean cancelled, Consumer<ToolAnswer> answered) {
-            this.cancelled = cancelled;
+        Running(long answerBytes, Consumer<ToolAnswer> answered) {
+            this.answerBytes = answerBytes;
             this.answered = answered;
         }
 
@@ -57,9 +58,9 @@ final class ToolDesk {
             alarm = background.after(time, () -> timeOut(time));
         }
 
-        /** This thread runs the tool from now on; false when the call was answered before. */
+        /** This thread runs the tool from now on; false when nobody wants its answer any more. */
         synchronized boolean begin() {
-            if (answered == null) {
+            if (answered == null || cancelled) {
                 return false;
             }
             thread = Thread.currentThread();
@@ -71,12 +72,29 @@ final class ToolDesk {
             boolean late;
             synchronized (this) {
                 thread = null;
-                late = answered == null;
+                late = answered == null || cancelled;
             }
             if (late) {
                 var unused = Thread.interrupted();
             }
             answer(answer);
+        }
+
+        /** Nobody wants the answer any more: the tool is told, and interrupted. */
+        synchronized void cancel() {
+            cancelled = true;
+            if (thread != null) {
+                thread.interrupt();
+            }
+        }
+
+        synchronized boolean isCancelled() {
+            return cancelled;
+        }
+
+        /** Whether somebody waits for the answer. */
+        synchronized boolean isWanted() {
+            return answered != null && !cancelled;
         }
 
         private void timeOut(Duration time) {
@@ -85,10 +103,7 @@ final class ToolDesk {
                 first = answered;
                 answered = null;
                 if (first != null) {
-                    cancelled.set(true);
-                    if (thread != null) {
-                        thread.interrupt();
-                    }
+                    cancel();
                 }
             }
             if (first != null) {
@@ -105,7 +120,7 @@ final class ToolDesk {
             }
             if (first != null) {
                 alarm.callOff();
-                first.accept(answer);
+                first.accept(answer.within(answerBytes));
             }
         }
     }
@@ -114,13 +129,10 @@ final class ToolDesk {
      * Answers a call, or begins to.
      *
      * @param run the running turn; null when there is none, and then nothing is run
-     * @param told called on the executor when a tool has answered, or on another thread when it did not in time
+     * @param told called on the executor when a tool reports progress or has answered, or on another thread when it did not
+     *     answer in time
      */
-    void call(
-            Report.CallRequested call,
-            @Nullable TurnRun run,
-            SessionHandle handle,
-            Consumer<HeldEvent.ToolAnswered> told) {
+    void call(Report.CallRequested call, @Nullable TurnRun run, SessionHandle handle, Consumer<HeldEvent> told) {
         if (run == null) {
             attachment.answer(call.callId(), ToolAnswer.error("no turn of this session runs; nothing was done"));
             return;
@@ -131,27 +143,36 @@ final class ToolDesk {
                     ToolAnswer.error("this turn's calls are used up; nothing was done. Answer with what you have"));
             return;
         }
-        var cancelled = new AtomicBoolean();
-        open.put(call.callId(), cancelled);
+        String id = call.callId();
+        String tool = call.tool();
+        var running = new Running(options.answerBytes(), answer -> {
+            attachment.answer(id, answer);
+            told.accept(new HeldEvent.ToolAnswered(id, tool, answer.error()));
+        });
+        open.put(id, running);
         var toolCall = new ToolCall(
                 new SessionName(handle.id()),
                 run.number(),
                 run.number(),
-                call.callId(),
-                key(run.id().toString(), call.callId()),
+                Optional.empty(),
+                id,
+                key(run.id().toString(), id),
                 call.input(),
-                cancelled::get);
+                running::isCancelled,
+                (done, total, note) -> {
+                    if (running.isWanted()) {
+                        var progress = new ToolProgress(id, tool, done, total, note);
+                        attachment.progress(progress);
+                        told.accept(new HeldEvent.ToolProgressed(progress));
+                    }
+                });
         Optional<ToolExecutor> ofTurn = run.request().executor();
-        String id = call.callId();
-        String tool = call.tool();
-        var running = new Running(cancelled, answer -> {
-            attachment.answer(id, answer);
-            told.accept(new HeldEvent.ToolAnswered(id, tool, answer.error()));
-        });
-        running.within(options.toolDeadline(), background);
+        running.within(bound.tool(tool).flatMap(Tool::deadline).orElse(options.toolDeadline()), background);
         options.executor().execute(() -> {
             if (running.begin()) {
                 running.end(run(tool, toolCall, ofTurn));
+            } else {
+                running.end(ToolAnswer.error("the call was cancelled before the tool began; nothing was done"));
             }
         });
     }
@@ -194,16 +215,16 @@ final class ToolDesk {
 
     /** Nobody wants the call's answer any more. */
     void withdrawn(String callId) {
-        AtomicBoolean cancelled = open.remove(callId);
-        if (cancelled != null) {
-            cancelled.set(true);
+        Running running = open.remove(callId);
+        if (running != null) {
+            running.cancel();
         }
     }
 
     /** The turn is over: what still runs is no longer wanted. */
     void turnOver() {
         if (!open.isEmpty()) {
-            open.values().forEach(cancelled -> cancelled.set(true));
+            open.values().forEach(Running::cancel);
             open.clear();
         }
     }

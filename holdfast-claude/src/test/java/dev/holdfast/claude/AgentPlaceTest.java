@@ -53,7 +53,9 @@ class AgentPlaceTest {
     @Test
     void binary_namedByTheHostsVariable_isTaken() {
         host.put("HOLDFAST_CLAUDE", "/bin/sh");
-        assertThat(place(ClaudeCode.agent(), "s").command(NATIVE, false).words())
+        assertThat(place(ClaudeCode.agent(), "s")
+                        .command(NATIVE, false, Optional.empty())
+                        .words())
                 .startsWith("/bin/sh");
     }
 
@@ -63,19 +65,21 @@ class AgentPlaceTest {
                 home.resolve("claude"),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         host.put("PATH", "/nowhere::" + home);
-        assertThat(place(ClaudeCode.agent(), "s").command(NATIVE, false).words())
+        assertThat(place(ClaudeCode.agent(), "s")
+                        .command(NATIVE, false, Optional.empty())
+                        .words())
                 .startsWith(program.toString());
     }
 
     @Test
     @Tag("HN-12")
     void binary_nowhere_isNotFoundWithWhatToDo() {
-        assertThatThrownBy(() -> place(ClaudeCode.agent(), "s").command(NATIVE, false))
+        assertThatThrownBy(() -> place(ClaudeCode.agent(), "s").command(NATIVE, false, Optional.empty()))
                 .isInstanceOfSatisfying(
                         CannotStart.class, e -> assertThat(e.fatal()).isEqualTo("not_found"))
                 .hasMessageContaining("install Claude Code");
         assertThatThrownBy(() -> place(ClaudeCode.agent().binary(home.resolve("no")), "s")
-                        .command(NATIVE, false))
+                        .command(NATIVE, false, Optional.empty()))
                 .hasMessageContaining(home.resolve("no").toString());
     }
 
@@ -88,7 +92,7 @@ class AgentPlaceTest {
         host.putAll(Map.of(
                 "ANTHROPIC_API_KEY", "stray", "CLAUDECODE", "1", "NODE_OPTIONS", "-r x", "SECRET", "s", "LC_ALL", "C"));
         var environment = place(shell().environment("NAMED", "yes"), "s")
-                .command(NATIVE, false)
+                .command(NATIVE, false, Optional.empty())
                 .environment();
         assertThat(environment)
                 .containsEntry("NAMED", "yes")
@@ -103,7 +107,7 @@ class AgentPlaceTest {
     @Tag("BX-03")
     void inference_isAPair() {
         var environment = place(shell().inference("http://127.0.0.1:1", "key"), "s")
-                .command(NATIVE, false)
+                .command(NATIVE, false, Optional.empty())
                 .environment();
         assertThat(environment)
                 .containsEntry("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
@@ -119,12 +123,14 @@ class AgentPlaceTest {
     @Tag("HS-20")
     void configuration_withCredentialsOfOurs_isPrivateToTheSession() throws IOException {
         var agent = shell().inference("http://x", "key");
-        var command = place(agent, "Ab").command(NATIVE, false);
+        var command = place(agent, "Ab").command(NATIVE, false, Optional.empty());
         Path config = Path.of(command.environment().get("CLAUDE_CONFIG_DIR"));
         assertThat(config)
                 .startsWith(home)
-                .isNotEqualTo(Path.of(
-                        place(agent, "ab").command(NATIVE, false).environment().get("CLAUDE_CONFIG_DIR")));
+                .isNotEqualTo(Path.of(place(agent, "ab")
+                        .command(NATIVE, false, Optional.empty())
+                        .environment()
+                        .get("CLAUDE_CONFIG_DIR")));
         assertThat(Files.getPosixFilePermissions(config)).hasSize(3);
         assertThat(place(agent, "Ab").sharedConfigDirectory()).isEmpty();
         assertThat(command.workingDirectory()).isDirectory();
@@ -142,8 +148,8 @@ class AgentPlaceTest {
 
     @Test
     void workingDirectory_missing_isNamed() {
-        assertThatThrownBy(() ->
-                        place(shell().workingDirectory(home.resolve("no")), "s").command(NATIVE, false))
+        assertThatThrownBy(() -> place(shell().workingDirectory(home.resolve("no")), "s")
+                        .command(NATIVE, false, Optional.empty()))
                 .isInstanceOf(CannotStart.class)
                 .hasMessageContaining(home.resolve("no").toString());
     }

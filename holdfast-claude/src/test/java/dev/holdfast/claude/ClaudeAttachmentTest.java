@@ -13,6 +13,7 @@ import dev.holdfast.SessionName;
 import dev.holdfast.StartPlan;
 import dev.holdfast.StopMode;
 import dev.holdfast.ToolAnswer;
+import dev.holdfast.ToolProgress;
 import dev.holdfast.ToolSpec;
 import dev.holdfast.TurnResult;
 import dev.holdfast.claude.AgentProcess.CannotStart;
@@ -22,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -30,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
 
 /** The attachment against an agent whose words and silences are the test's own. */
 class ClaudeAttachmentTest {
@@ -737,6 +740,58 @@ class ClaudeAttachmentTest {
         assertThat(reports.of(Report.CallRequested.class))
                 .extracting(Report.CallRequested::tool)
                 .containsExactly("echo", "slow", "echo");
+    }
+
+    @Test
+    @Tag("TL-10")
+    void answer_withImageAndData_isWrittenAsTheToolProtocolHasIt() {
+        var agent = ready();
+        agent.says(call("q1", 2, "toolu_1", "echo"));
+        agent.says(call("q2", 3, "toolu_2", "echo"));
+        attachment.answer(
+                "toolu_1",
+                new ToolAnswer(
+                        List.of(new ToolAnswer.Text("t"), new ToolAnswer.Image("image/png", "AAAA")),
+                        Optional.of("{\"a\":1}"),
+                        false));
+        attachment.answer("toolu_2", ToolAnswer.json("[1]"));
+        assertThat(answerTo(agent, "q1"))
+                .contains("{\"content\":[{\"type\":\"text\",\"text\":\"t\"},{\"type\":\"image\","
+                        + "\"mimeType\":\"image/png\",\"data\":\"AAAA\"}],\"structuredContent\":{\"a\":1}}");
+        assertThat(answerTo(agent, "q2")).contains("\"text\":\"[1]\"").doesNotContain("structuredContent");
+    }
+
+    @Test
+    @Tag("TL-10")
+    void progress_isToldWhereItWasAskedForAndOneAtATime() {
+        var agent = ready();
+        agent.says(call("q1", 2, "toolu_1", "echo").replace("'_meta':{", "'_meta':{'progressToken':7,"));
+        agent.says(call("q2", 3, "toolu_2", "echo"));
+        attachment.progress(new ToolProgress("toolu_2", "echo", 1, OptionalDouble.empty(), "nobody asked"));
+        attachment.progress(new ToolProgress("nobody", "echo", 1, OptionalDouble.empty(), "nobody waits"));
+        assertThat(steps(agent)).isEmpty();
+        attachment.progress(new ToolProgress("toolu_1", "echo", 1, OptionalDouble.of(4), "a quarter"));
+        attachment.progress(new ToolProgress("toolu_1", "echo", 2, OptionalDouble.of(4), "while the first is open"));
+        assertThat(steps(agent)).singleElement().satisfies(step -> {
+            assertThat(step.path("request").path("server_name").asString()).isEqualTo("host");
+            assertThat(step.path("request").path("message").toString())
+                    .isEqualTo("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
+                            + "{\"progressToken\":7,\"progress\":1.0,\"total\":4.0,\"message\":\"a quarter\"}}");
+        });
+        agent.says("{'type':'control_response','response':{'subtype':'success','request_id':'"
+                + StreamJson.text(steps(agent).getFirst(), "request_id") + "'}}");
+        attachment.progress(new ToolProgress("toolu_1", "echo", 3, OptionalDouble.of(4), "on"));
+        assertThat(steps(agent)).hasSize(2);
+        agent.says("{'type':'control_response','response':{'subtype':'error','error':'unsupported','request_id':'"
+                + StreamJson.text(steps(agent).getLast(), "request_id") + "'}}");
+        attachment.progress(new ToolProgress("toolu_1", "echo", 4, OptionalDouble.of(4), "to deaf ears"));
+        assertThat(steps(agent)).hasSize(2);
+    }
+
+    private static List<JsonNode> steps(FakeAgents.Fake agent) {
+        return agent.ofType("control_request").stream()
+                .filter(line -> StreamJson.text(line.path("request"), "subtype").equals("mcp_message"))
+                .toList();
     }
 
     @Test

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.ToolAnswer;
+import dev.holdfast.ToolCall;
+import dev.holdfast.ToolProgress;
 import java.io.IOError;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -13,6 +15,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -21,6 +24,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -290,6 +294,75 @@ class HeldHardshipTest {
         assertThat(answers()).hasSize(1);
         assertThat(rig.background.pending()).isEqualTo(before);
         assertThat(turn.isDone()).isFalse();
+    }
+
+    @Test
+    @Tag("TL-10")
+    void tool_thatTellsProgress_isHeardUntilItAnswers() {
+        rig(options -> options);
+        var late = new AtomicReference<ToolCall>();
+        var unused = calling((tool, call) -> {
+            late.set(call);
+            call.progress(1, 2, "half");
+            return ToolAnswer.text("done");
+        });
+        call();
+        assertThat(rig.events(HeldEvent.ToolProgressed.class))
+                .containsExactly(
+                        new HeldEvent.ToolProgressed(new ToolProgress("t1", "echo", 1, OptionalDouble.of(2), "half")));
+        late.get().progress(2, 2, "too late");
+        rig.background.work();
+        assertThat(rig.events(HeldEvent.ToolProgressed.class)).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {10, 9})
+    @Tag("TL-10")
+    void answer_aboveTheBound_reachesTheAgentAsAnErrorThatSaysSo(int bound) {
+        rig(options -> options.answerBytes(bound));
+        var unused = calling((tool, call) -> ToolAnswer.text("0123456789"));
+        call();
+        assertThat(answers())
+                .singleElement()
+                .asString()
+                .contains(bound == 10 ? "0123456789" : "10 bytes, more than the 9");
+    }
+
+    @Test
+    @Tag("TL-06")
+    void tool_whoseCallIsCancelled_isInterrupted() throws Exception {
+        var entered = new CountDownLatch(1);
+        var interrupted = new CountDownLatch(1);
+        try (ExecutorService threads = Executors.newSingleThreadExecutor()) {
+            var off = new AtomicBoolean();
+            rig(options -> options.executor(task -> {
+                if (off.get()) {
+                    threads.execute(task);
+                } else {
+                    task.run();
+                }
+            }));
+            var unused = calling((tool, call) -> {
+                entered.countDown();
+                try {
+                    new CountDownLatch(1).await();
+                } catch (InterruptedException e) {
+                    if (call.cancelled().isCancelled()) {
+                        interrupted.countDown();
+                    }
+                    throw e;
+                }
+                return ToolAnswer.text("never");
+            });
+            off.set(true);
+            call();
+            off.set(false);
+            assertThat(entered.await(20, TimeUnit.SECONDS)).isTrue();
+            agent.says(
+                    "{'type':'control_request','request_id':'q2','request':{'subtype':'mcp_message','server_name':"
+                            + "'host','message':{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':7}}}}");
+            assertThat(interrupted.await(20, TimeUnit.SECONDS)).isTrue();
+        }
     }
 
     @Test

@@ -1028,13 +1028,21 @@ class HeldTurnTest {
         var unused = turn.result().thenRun(() -> seen.add("result"));
         rig.begins(agent);
         call("t1", "echo");
+        assertThat(seen).isEmpty();
+        runAll(later);
+        assertThat(seen).contains("event", "tool");
+        seen.clear();
         agent.answers("a1", "x");
         agent.result("x", "0.9");
         assertThat(seen).isEmpty();
-        while (!later.isEmpty()) {
-            later.removeFirst().run();
+        runAll(later);
+        assertThat(seen).endsWith("result");
+    }
+
+    private static void runAll(List<Runnable> tasks) {
+        while (!tasks.isEmpty()) {
+            tasks.removeFirst().run();
         }
-        assertThat(seen).contains("event", "tool").endsWith("result");
     }
 
     @Test

@@ -13,6 +13,7 @@ import dev.holdfast.Tool;
 import dev.holdfast.ToolAnswer;
 import dev.holdfast.ToolCall;
 import dev.holdfast.ToolEffects;
+import dev.holdfast.ToolProgress;
 import dev.holdfast.core.Effect;
 import dev.holdfast.core.Input;
 import java.nio.file.Path;
@@ -24,7 +25,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,7 +50,10 @@ final class EffectRunner {
     private final Map<Effect.Key, Effect> running = new HashMap<>();
     private final Map<String, String> callInputs = new HashMap<>();
     private final Map<String, ToolAnswer> answers = new HashMap<>();
-    private final Map<String, AtomicBoolean> cancels = new HashMap<>();
+    private final Map<String, RunningCall> calls = new HashMap<>();
+    /** Who sent the message whose turn it is, once it was read. */
+    private Optional<Transcript.Sender> sender = Optional.empty();
+
     private Optional<Attachment> attachment = Optional.empty();
     /** The incarnation that the attachment is for. */
     private long attached;
@@ -60,6 +63,9 @@ final class EffectRunner {
         void offer(Input input);
 
         void text(String fragment);
+
+        /** A running tool says how far it is. */
+        void progress(ToolProgress progress);
 
         /** The words of an internal request (MB-16). */
         String internal(DeliveryId id);
@@ -123,7 +129,8 @@ final class EffectRunner {
     void abandon() {
         attachment.ifPresent(a -> a.stop(StopMode.BUSY));
         attachment = Optional.empty();
-        cancels.values().forEach(c -> c.set(true));
+        calls.values().forEach(RunningCall::cancel);
+        calls.clear();
         running.clear();
         slots.release(this);
     }
@@ -167,7 +174,7 @@ final class EffectRunner {
         switch (effect) {
             case Effect.HoldSlot ignored -> slots.release(this);
             case Effect.RunCall e ->
-                Optional.ofNullable(cancels.remove(e.callId())).ifPresent(c -> c.set(true));
+                Optional.ofNullable(calls.remove(e.callId())).ifPresent(RunningCall::cancel);
             case Effect.AskKnowledge ignored -> {} // known, or ended
             case Effect.RunAgent ignored -> {} // ended, or being stopped
             case Effect.Tell ignored -> {} // landed, or its incarnation is over
@@ -185,8 +192,9 @@ final class EffectRunner {
     private void ask(Effect.AskKnowledge e) {
         callInputs.clear();
         answers.clear();
-        cancels.clear();
-        var specs = tools.values().stream().map(Tool::spec).toList();
+        calls.clear();
+        var specs =
+                tools.values().stream().map(t -> t.spec().effects(t.effects())).toList();
         long epoch = e.key().epoch();
         long incarnation = e.key().incarnation();
         var launch = new Launch(store, session, epoch, incarnation, home, specs);
@@ -229,7 +237,10 @@ final class EffectRunner {
                 "read the messages of turn " + e.turn(),
                 e,
                 transcript.line(session, e.turn(), e.told(), e.retellFrom(), outlet::internal),
-                line -> attachment.ifPresent(a -> a.tell(line)));
+                told -> {
+                    told.sender().ifPresent(s -> sender = Optional.of(s));
+                    attachment.ifPresent(a -> a.tell(told.line()));
+                });
     }
 
     /** Asks the session's boundary whether the next message is for this process (MB-10). */
@@ -253,33 +264,70 @@ final class EffectRunner {
     }
 
     private void call(Effect.RunCall e) {
-        var input = callInputs.getOrDefault(e.callId(), "{}");
-        var cancelled = new AtomicBoolean();
-        cancels.put(e.callId(), cancelled);
-        var call = new ToolCall(session, e.turn(), e.message(), e.callId(), e.idempotencyKey(), input, cancelled::get);
-        var done = new AtomicBoolean();
-        var alarm = options.surroundings().at(options.surroundings().now().plus(options.toolDeadline()), () -> {
-            cancelled.set(true);
-            finish(e, done, ToolAnswer.error("the tool did not answer within " + options.toolDeadline()));
-        });
-        options.surroundings().toolExecutor().execute(() -> {
-            var answer = ToolDoor.run(tools, e.tool(), call, e.before());
-            alarm.cancel();
-            finish(e, done, answer);
+        var surroundings = options.surroundings();
+        var deadline = Optional.ofNullable(tools.get(e.tool()))
+                .flatMap(Tool::deadline)
+                .orElse(options.toolLimits().deadline());
+        var running = new RunningCall(
+                e.callId(), e.tool(), answer -> finish(e, answer), p -> outlet.later(() -> progress(e)));
+        calls.put(e.callId(), running);
+        running.within(deadline, surroundings);
+        if (e.message() == 0 || sender.filter(s -> s.message() == e.message()).isPresent()) {
+            run(e, running);
+            return;
+        }
+        then("read who sent message " + e.message(), e, transcript.author(session, e.message()), author -> {
+            sender = Optional.of(new Transcript.Sender(e.message(), author));
+            run(e, running);
         });
     }
 
-    private void finish(Effect.RunCall e, AtomicBoolean done, ToolAnswer answer) {
-        if (!done.compareAndSet(false, true)) {
-            return;
+    private void run(Effect.RunCall e, RunningCall running) {
+        var call = new ToolCall(
+                session,
+                e.turn(),
+                e.message(),
+                sender.filter(s -> s.message() == e.message()).map(Transcript.Sender::author),
+                e.callId(),
+                e.idempotencyKey(),
+                callInputs.getOrDefault(e.callId(), "{}"),
+                running::isCancelled,
+                running::report);
+        options.surroundings()
+                .toolExecutor()
+                .execute(() -> running.run(() -> ToolDoor.run(tools, e.tool(), call, e.before())));
+    }
+
+    private void progress(Effect.RunCall e) {
+        var running = calls.get(e.callId());
+        var latest = running == null ? null : running.take();
+        if (latest != null && stillWanted(e)) {
+            attachment.ifPresent(a -> a.progress(latest));
+            outlet.progress(latest);
         }
+    }
+
+    private void finish(Effect.RunCall e, ToolAnswer given) {
+        var answer = given.within(options.toolLimits().answerBytes());
         outlet.later(() -> {
             answers.put(e.callId(), answer);
-            var text = answer.text();
-            var excerpt = text.length() > ANSWER_EXCERPT_MAX ? text.substring(0, ANSWER_EXCERPT_MAX - 1) + "…" : text;
             outlet.offer(new Input.CallFinished(
-                    e.key().epoch(), e.key().incarnation(), e.callId(), answer.error(), excerpt));
+                    e.key().epoch(), e.key().incarnation(), e.callId(), answer.error(), excerpt(answer)));
         });
+    }
+
+    /** What the journal keeps of an answer: its words, and which images there were. */
+    private static String excerpt(ToolAnswer answer) {
+        var all = new StringBuilder(answer.text());
+        for (ToolAnswer.Block block : answer.blocks()) {
+            if (block instanceof ToolAnswer.Image image && all.length() <= ANSWER_EXCERPT_MAX) {
+                all.append(all.isEmpty() ? "" : "\n")
+                        .append("(an image: ")
+                        .append(image.mimeType())
+                        .append(')');
+            }
+        }
+        return all.length() > ANSWER_EXCERPT_MAX ? all.substring(0, ANSWER_EXCERPT_MAX - 1) + "…" : all.toString();
     }
 
     private void answer(Effect.AnswerCall e) {

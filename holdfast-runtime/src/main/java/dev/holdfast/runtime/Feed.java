@@ -5,12 +5,14 @@ import dev.holdfast.JournalReader;
 import dev.holdfast.SessionName;
 import dev.holdfast.StoredEvent;
 import dev.holdfast.Subscription;
+import dev.holdfast.ToolProgress;
 import dev.holdfast.core.Event;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,15 +60,31 @@ final class Feed {
     }
 
     void text(long turn, String fragment) {
-        subscribers.forEach(s -> s.text(turn, fragment));
+        subscribers.forEach(s -> s.live(new Text(turn, fragment)));
     }
 
-    private record Text(long turn, String fragment) {}
+    void progress(long turn, ToolProgress progress) {
+        subscribers.forEach(s -> s.live(new Progress(turn, progress)));
+    }
+
+    /** What is on no disk. */
+    private sealed interface Live {
+        long turn();
+    }
+
+    private record Text(long turn, String fragment) implements Live {}
+
+    private record Progress(long turn, ToolProgress progress) implements Live {
+        /** The same call, further on. */
+        boolean follows(@Nullable Live before) {
+            return before instanceof Progress p && p.progress.callId().equals(progress.callId());
+        }
+    }
 
     /** One reader: a serial pump that reads pages until there is nothing new, then gives live text. */
     private final class Subscriber implements Subscription {
         private final EventListener listener;
-        private final Deque<Text> texts = new ArrayDeque<>();
+        private final Deque<Live> texts = new ArrayDeque<>();
         private long after;
         private boolean running;
         private boolean again;
@@ -88,12 +106,14 @@ final class Feed {
             surroundings.executor().execute(this::pump);
         }
 
-        void text(long turn, String fragment) {
+        void live(Live live) {
             synchronized (this) {
-                if (texts.size() >= TEXTS_MAX) {
+                if (live instanceof Progress p && p.follows(texts.peekLast())) {
+                    texts.removeLast();
+                } else if (texts.size() >= TEXTS_MAX) {
                     texts.removeFirst(); // live text may be lost; its whole is in the settling event
                 }
-                texts.add(new Text(turn, fragment));
+                texts.add(live);
             }
             signal();
         }
@@ -139,16 +159,21 @@ final class Feed {
         /** Gives the fragments of turns up to {@code through}. */
         private void giveTexts(long through) {
             while (true) {
-                Text text;
+                Live live;
                 synchronized (this) {
                     var next = texts.peekFirst();
                     if (next == null || next.turn() > through) {
                         return;
                     }
-                    text = texts.removeFirst();
+                    live = texts.removeFirst();
                 }
                 synchronized (listener) {
-                    call(() -> listener.onText(text.turn(), text.fragment()));
+                    call(() -> {
+                        switch (live) {
+                            case Text text -> listener.onText(text.turn(), text.fragment());
+                            case Progress progress -> listener.onProgress(progress.turn(), progress.progress());
+                        }
+                    });
                 }
             }
         }

@@ -17,7 +17,7 @@ import java.util.function.Function;
  * @param unread what may lie unread in a session that is opened here for the first time
  * @param processes the cap on live agent processes (HS-04, default {@code max(4, memory / 512 MiB)})
  * @param slotWait how long a session waits for a place before it is told (HS-04, default 60 s)
- * @param toolDeadline how long a host tool may run (TL-06, default 5 min)
+ * @param toolLimits how long a host tool may run and how much it may answer (TL-06, TL-10)
  * @param stopWait how long {@link Holdfast#close} waits for processes to end (default 15 s)
  * @param snapshotEvents events after which a snapshot of the state is kept, which bounds recovery (default 500)
  * @param home private directory for run files and agents; absent: the journal's directory
@@ -31,7 +31,7 @@ public record Options(
         SessionLimits unread,
         int processes,
         Duration slotWait,
-        Duration toolDeadline,
+        ToolLimits toolLimits,
         Duration stopWait,
         int snapshotEvents,
         Optional<Path> home,
@@ -56,7 +56,7 @@ public record Options(
                 SessionLimits.standard(),
                 processesFor(Runtime.getRuntime().maxMemory() * 4),
                 Duration.ofSeconds(60),
-                Duration.ofMinutes(5),
+                ToolLimits.standard(),
                 Duration.ofSeconds(15),
                 500,
                 Optional.empty(),
@@ -76,7 +76,7 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
                 stopWait,
                 snapshotEvents,
                 home,
@@ -91,7 +91,7 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
                 stopWait,
                 snapshotEvents,
                 home,
@@ -106,7 +106,7 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
                 stopWait,
                 snapshotEvents,
                 home,
@@ -121,7 +121,22 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
+                stopWait,
+                snapshotEvents,
+                home,
+                surroundings,
+                resolver,
+                core);
+    }
+
+    public Options toolLimits(ToolLimits toolLimits) {
+        return new Options(
+                limits,
+                unread,
+                processes,
+                slotWait,
+                toolLimits,
                 stopWait,
                 snapshotEvents,
                 home,
@@ -136,7 +151,7 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
                 stopWait,
                 snapshotEvents,
                 Optional.of(home),
@@ -151,7 +166,7 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
                 stopWait,
                 snapshotEvents,
                 home,
@@ -166,7 +181,7 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
                 stopWait,
                 snapshotEvents,
                 home,
@@ -181,7 +196,7 @@ public record Options(
                 unread,
                 processes,
                 slotWait,
-                toolDeadline,
+                toolLimits,
                 stopWait,
                 snapshotEvents,
                 home,

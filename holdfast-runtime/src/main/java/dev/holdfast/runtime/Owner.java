@@ -11,6 +11,7 @@ import dev.holdfast.JournalReader.Selection;
 import dev.holdfast.SessionName;
 import dev.holdfast.SnapshotRecord;
 import dev.holdfast.StoredEvent;
+import dev.holdfast.ToolProgress;
 import dev.holdfast.core.Core;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Event;
@@ -101,6 +102,8 @@ final class Owner {
         void moved(Durable state, Live live);
 
         void text(long turn, String fragment);
+
+        void progress(long turn, ToolProgress progress);
 
         /** Nothing is left to do; true when the owner was let go, false when something came in. */
         boolean mayRest(Owner owner);
@@ -525,12 +528,22 @@ final class Owner {
 
         @Override
         public void text(String fragment) {
-            boolean internal = durable.turn()
-                    .filter(t -> t.original().kind() == Told.Kind.INTERNAL)
-                    .isPresent();
-            if (!internal) { // its words are for who asked (MB-16)
+            if (!internal()) { // its words are for who asked (MB-16)
                 audience.text(durable.turn().map(Turn::number).orElse(0L), fragment);
             }
+        }
+
+        @Override
+        public void progress(ToolProgress progress) {
+            if (!internal()) {
+                audience.progress(durable.turn().map(Turn::number).orElse(0L), progress);
+            }
+        }
+
+        private boolean internal() {
+            return durable.turn()
+                    .filter(t -> t.original().kind() == Told.Kind.INTERNAL)
+                    .isPresent();
         }
 
         @Override

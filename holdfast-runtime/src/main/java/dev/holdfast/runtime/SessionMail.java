@@ -16,6 +16,7 @@ import dev.holdfast.SessionName;
 import dev.holdfast.SessionPolicy;
 import dev.holdfast.SessionSummary;
 import dev.holdfast.SteerAnswer;
+import dev.holdfast.ToolProgress;
 import dev.holdfast.Withdrawal;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Event;
@@ -186,6 +187,11 @@ abstract class SessionMail extends SessionLife {
     @Override
     public void text(long turn, String fragment) {
         feed.text(turn, fragment);
+    }
+
+    @Override
+    public void progress(long turn, ToolProgress progress) {
+        feed.progress(turn, progress);
     }
 
     /** Typed when the agent cannot run here at all, which the reason's first word says (HN-12). */

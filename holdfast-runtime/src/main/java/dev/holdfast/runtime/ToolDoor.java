@@ -43,7 +43,7 @@ final class ToolDoor {
 
     private static ToolAnswer again(OpenCall before) {
         return before.ended()
-                ? new ToolAnswer(before.answer(), before.error())
+                ? before.error() ? ToolAnswer.error(before.answer()) : ToolAnswer.text(before.answer())
                 : ToolAnswer.error(
                         "this call was begun before your process was restarted, and its end is not known: it may"
                                 + " have happened. It was not run again; check before you go on.");

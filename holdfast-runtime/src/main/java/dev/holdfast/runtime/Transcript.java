@@ -1,6 +1,7 @@
 package dev.holdfast.runtime;
 
 import dev.holdfast.Arrival;
+import dev.holdfast.Author;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.JournalReader;
 import dev.holdfast.JournalReader.Selection;
@@ -40,6 +41,12 @@ final class Transcript {
     private final EventCodec codec;
     private final Envelope envelope;
 
+    /** Who sent a message. */
+    record Sender(long message, Author author) {}
+
+    /** A line, and who sent the first of its messages unless it is a steer or the host's own. */
+    record Telling(Line line, Optional<Sender> sender) {}
+
     Transcript(JournalReader journal, EventCodec codec, Envelope envelope) {
         this.journal = journal;
         this.codec = codec;
@@ -47,7 +54,7 @@ final class Transcript {
     }
 
     /** The line for {@code told}, whose words are {@code internal}'s when it is a request of the host's own; turns from {@code retellFrom} to {@code turn - 1} stand in front when it is not 0. */
-    CompletionStage<Line> line(
+    CompletionStage<Telling> line(
             SessionName session, long turn, Told told, long retellFrom, Function<DeliveryId, String> internal) {
         var retold = retellFrom == 0
                 ? CompletableFuture.<Optional<String>>completedFuture(Optional.empty())
@@ -60,17 +67,29 @@ final class Transcript {
         });
     }
 
-    private static Line wordless(Told told, Optional<String> before, String note) {
-        return new Line(told.id(), before.map(List::of).orElse(List.of()), note, false);
+    private static Telling wordless(Told told, Optional<String> before, String note) {
+        return new Telling(new Line(told.id(), before.map(List::of).orElse(List.of()), note, false), Optional.empty());
     }
 
-    private CompletionStage<Line> words(SessionName session, Told told, Optional<String> before) {
+    private CompletionStage<Telling> words(SessionName session, Told told, Optional<String> before) {
         return arrivals(session, told.messages()).thenApply(arrivals -> {
             var texts = new ArrayList<String>();
             before.ifPresent(texts::add);
             arrivals.forEach(a -> texts.add(Envelope.text(a)));
-            return new Line(told.id(), texts, note(arrivals), told.kind() == Told.Kind.STEER);
+            boolean steer = told.kind() == Told.Kind.STEER;
+            var line = new Line(told.id(), texts, note(arrivals), steer);
+            return new Telling(line, steer ? Optional.empty() : Optional.of(sender(arrivals.getFirst())));
         });
+    }
+
+    private Sender sender(Arrival arrival) {
+        return new Sender(arrival.number(), envelope.label(arrival).by());
+    }
+
+    /** Who sent a message. */
+    CompletionStage<Author> author(SessionName session, long number) {
+        return journal.arrivals(session, number - 1, 1, Selection.HEADERS)
+                .thenApply(page -> sender(page.getFirst()).author());
     }
 
     /** The words of one message. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.AgentTool;
+import dev.holdfast.Author;
 import dev.holdfast.Describe;
 import dev.holdfast.SessionName;
 import dev.holdfast.Tool;
@@ -56,7 +57,16 @@ class ToolsTest {
     }
 
     private static ToolCall toolCall(String input) {
-        return new ToolCall(new SessionName("s"), 4, 9, "c1", "k", input, () -> false);
+        return new ToolCall(
+                new SessionName("s"),
+                4,
+                9,
+                Optional.of(Author.host()),
+                "c1",
+                "k",
+                input,
+                () -> false,
+                ToolCall.ProgressSink.NONE);
     }
 
     private static JsonNode schema(String tool) {

@@ -146,6 +146,7 @@ final class AgentReader {
                 succeed(
                         requestId,
                         Json.object().with("cancelled", parts.inbox.withdraw(request.text("message_uuid", ""))));
+            case "mcp_message" -> succeed(requestId, Json.Nil.NIL); // progress of a call, which nobody sees here
             case "end_session" -> {
                 succeed(requestId, Json.Nil.NIL);
                 parts.exit(0);

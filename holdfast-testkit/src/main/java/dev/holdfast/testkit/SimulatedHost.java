@@ -12,6 +12,7 @@ import dev.holdfast.ToolSpec;
 import dev.holdfast.core.Core;
 import dev.holdfast.runtime.Holdfast;
 import dev.holdfast.runtime.Options;
+import dev.holdfast.runtime.ToolLimits;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -88,7 +89,7 @@ final class SimulatedHost {
                 world.unread(),
                 4,
                 Duration.ofSeconds(60),
-                Duration.ofMinutes(5),
+                ToolLimits.standard(),
                 Duration.ofSeconds(15),
                 1 + world.random.nextInt(60),
                 Optional.empty(),

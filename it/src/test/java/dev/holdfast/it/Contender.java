@@ -51,6 +51,9 @@ enum Contender {
         /** What the model was shown, call by call. */
         List<Conversation> conversations();
 
+        /** What the model was shown in its last call, as JSON text. */
+        String lastShown() throws IOException;
+
         @Override
         void close();
     }
@@ -91,6 +94,11 @@ enum Contender {
         }
 
         @Override
+        public String lastShown() throws IOException {
+            return Files.readAllLines(log).getLast();
+        }
+
+        @Override
         public void close() {}
     }
 
@@ -121,6 +129,15 @@ enum Contender {
         @Override
         public List<Conversation> conversations() {
             return api.requests().stream().map(ModelRequest::conversation).toList();
+        }
+
+        @Override
+        public String lastShown() {
+            return api.requests().stream()
+                    .filter(request -> request.kind() == ModelRequest.Kind.MAIN)
+                    .toList()
+                    .getLast()
+                    .body();
         }
 
         @Override

@@ -37,6 +37,7 @@ final class ModuleTableTest {
             "holdfast-process", Set.of(),
             "holdfast-runtime", Set.of("holdfast-api", "holdfast-core"),
             "holdfast-claude", Set.of("holdfast-api", "holdfast-process"),
+            "holdfast-mcp", Set.of("holdfast-api"),
             "holdfast-server", Set.of("holdfast-api", "holdfast-runtime"),
             "holdfast-testkit", Set.of("holdfast-api", "holdfast-core", "holdfast-runtime"),
             "holdfast-cli",
@@ -47,6 +48,7 @@ final class ModuleTableTest {
                             "holdfast-process",
                             "holdfast-runtime",
                             "holdfast-claude",
+                            "holdfast-mcp",
                             "holdfast-server",
                             "holdfast-testkit"));
 
