@@ -1,5 +1,7 @@
 package dev.holdfast;
 
+import java.util.Optional;
+
 /**
  * One incarnation of an agent, from the question what it remembers to its end. No method blocks; each is answered by
  * reports. The caller keeps this order: {@code know}, then {@code start}, then lines; {@code stop} at any time. Thread-safe.
@@ -25,6 +27,13 @@ public interface Attachment {
 
     /** Answers a {@link Report.CallRequested}; an answer to a call nobody waits for is dropped. */
     void answer(String callId, ToolAnswer answer);
+
+    /**
+     * Answers a {@link Report.PermissionAsked}; one that nobody waits for is dropped.
+     *
+     * @param refusal why not, for the model; absent when the agent may
+     */
+    default void permit(String callId, Optional<String> refusal) {}
 
     /**
      * Tells the agent how far a call has come, where it asked for that; anything about a call nobody waits for is dropped

@@ -52,7 +52,24 @@ public sealed interface Report {
     /** The agent calls a host tool. */
     record CallRequested(String callId, String tool, String input) implements Report {}
 
-    /** The agent no longer wants the call's answer. */
+    /**
+     * The agent wants to use a tool of its own, and waits for {@link Attachment#permit}. Only where the launch says that
+     * its tools are guarded.
+     *
+     * @param callId told once for each use
+     * @param effects what the harness knows of the tool: side effects unless it is sure
+     */
+    record PermissionAsked(String callId, String tool, ToolEffects effects, String input) implements Report {}
+
+    /**
+     * The agent has used a tool of its own, or was kept from it.
+     *
+     * @param error as the agent says
+     * @param answer what the tool answered; may be long
+     */
+    record ToolUsed(String callId, String tool, String input, boolean error, String answer) implements Report {}
+
+    /** The agent no longer wants the call's answer, or the permission. */
     record CallWithdrawn(String callId) implements Report {}
 
     /** An interrupt was answered. What it did shows in the result. */

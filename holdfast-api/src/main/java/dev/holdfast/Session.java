@@ -123,6 +123,24 @@ public interface Session {
     /** Answers a question; one that is unknown, answered or over is not changed, which its event says. */
     CompletionStage<Receipt> answer(String question, String text);
 
+    /** The questions that wait for an answer, oldest first: those of {@link #question}, and about calls of tools (TL-04). */
+    CompletionStage<List<OpenQuestion>> questions();
+
+    /**
+     * Tells of questions, first of those open now, each once. While somebody listens, calls are asked about also in turns
+     * that nobody sent a message for (TL-04). The handler must be quick.
+     */
+    Subscription onQuestion(Consumer<OpenQuestion> handler);
+
+    /**
+     * What became of the calls of tools, of the host's and of the agent's own (TL-08).
+     *
+     * @param after the {@link AuditRow#seq} of the last row already seen; 0 for all
+     * @param max at least 1
+     * @return the next rows; fewer than {@code max} when there are no more
+     */
+    CompletionStage<List<AuditRow>> audit(long after, int max);
+
     /**
      * Asks something of the agent's present process between its turns, for the host's own use (MB-16). It vanishes with
      * the process, on a drain and on a withdrawal, and counts as no message.

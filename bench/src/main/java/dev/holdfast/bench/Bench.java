@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  * beside, once. The figures are kept in {@code target/bench/NAME.json}.
  */
 public final class Bench {
-    static final List<String> NAMES = List.of("turn", "journal", "inbox", "held");
+    static final List<String> NAMES = List.of("turn", "journal", "inbox", "held", "tools");
 
     private Bench() {}
 
@@ -48,6 +48,7 @@ public final class Bench {
                 case "turn" -> new TurnBench(directory, quick).run(result);
                 case "journal" -> new JournalBench(directory, quick).run(result);
                 case "held" -> new HeldBench(directory, figures, quick).run(result);
+                case "tools" -> new ToolBench(directory, quick).run(result);
                 case "inbox" -> new InboxBench(directory, quick).run(result);
                 default -> throw new IllegalArgumentException("no benchmark is called '" + name + "'; one of " + NAMES);
             }

@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -50,5 +51,17 @@ class BenchTest {
                         assertThat(found.number(variant, "per_s")).as(variant).isPositive());
         assertThat(found.number("64 senders, hot session", "per_commit")).isGreaterThan(1);
         assertThat(figures.resolve("journal.json")).isNotEmptyFile();
+    }
+
+    @Test
+    @Tag("TL-07")
+    @Tag("TL-09")
+    void tools_quick_countsEventsAndAnswersTheRightCallers() throws Exception {
+        var found = Bench.run("tools", true, figures, NOWHERE);
+        assertThat(found.rows()).hasSize(6);
+        assertThat(found.number("read-only call", "events")).isZero();
+        assertThat(found.number("call with side effects", "events")).isBetween(1.9, 2.1);
+        assertThat(found.number("1000 calls at once over 50 sessions", "right")).isEqualTo(1_000);
+        assertThat(figures.resolve("tools.json")).isNotEmptyFile();
     }
 }

@@ -10,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +49,7 @@ final class AgentLife implements AgentProcess.Listener {
     final Conversation conversation;
     final Connection connection;
     final Interrupts interrupts;
+    final ToolWatch toolWatch;
     final ToolCheck check;
     private final Parts parts;
     private final Owner owner;
@@ -71,6 +73,7 @@ final class AgentLife implements AgentProcess.Listener {
                 parts.launch().tools(),
                 new LinkedHashSet<>(agent.builtinTools()),
                 writer -> desk(hooks, writer),
+                parts.launch().guarded() ? Optional.of(background::nanoTime) : Optional.empty(),
                 owner::frame,
                 owner::report);
         this.interrupts = new Interrupts(
@@ -80,6 +83,10 @@ final class AgentLife implements AgentProcess.Listener {
                 owner::report,
                 receipt -> parts.outbox().put(() -> parts.watcher().receipt(receipt)),
                 background::nanoTime);
+        this.toolWatch = new ToolWatch(
+                parts.codec(),
+                parts.launch().guarded() ? new LinkedHashSet<>(agent.builtinTools()) : Set.of(),
+                owner::report);
         this.check = new ToolCheck(
                 retelling.map(StartPlan.CatchUp::id).orElseGet(this::newId),
                 retelling.map(StartPlan.CatchUp::text),

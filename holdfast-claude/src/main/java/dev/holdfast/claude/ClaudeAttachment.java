@@ -210,6 +210,15 @@ final class ClaudeAttachment implements Attachment, AgentLife.Owner {
     }
 
     @Override
+    public void permit(String callId, Optional<String> refusal) {
+        serially(() -> {
+            if (life != null) {
+                life.connection.permit(callId, refusal);
+            }
+        });
+    }
+
+    @Override
     public void stop(StopMode mode) {
         serially(() -> {
             switch (track.now()) {
@@ -374,6 +383,9 @@ final class ClaudeAttachment implements Attachment, AgentLife.Owner {
         }
         track.move(Stage.GREETING, "pid " + process.pid());
         ObjectNode hello = ControlChannel.greeting(agent.systemPrompt(), hooks);
+        if (launch.guarded()) {
+            GuardDesk.register(hello, agent.builtinTools());
+        }
         begun.connection.control().ask(hello, background.nanoTime(), deadlines.control(), this::greeted);
     }
 
@@ -474,6 +486,7 @@ final class ClaudeAttachment implements Attachment, AgentLife.Owner {
         } else if (frame instanceof Frame.State state && state.resting()) {
             now.interrupts.rested();
         }
+        now.toolWatch.frame(frame);
         now.conversation.frame(frame);
     }
 
@@ -491,7 +504,7 @@ final class ClaudeAttachment implements Attachment, AgentLife.Owner {
         }
         track.move(Stage.STOPPING, why);
         startDue = OptionalLong.empty();
-        current().connection.users().answers().closing();
+        current().connection.closing();
         AgentProcess process = current().connection.process();
         if (process != null) {
             process.stop(mode);

@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -47,6 +48,7 @@ final class Connection {
     private final ControlChannel control;
     private final HostTools tools;
     private final UserDesk users;
+    private final @Nullable GuardDesk guard;
     private final ArrayDeque<Outgoing> early = new ArrayDeque<>();
     private final Set<String> typesTold = new HashSet<>();
     private @Nullable AgentProcess process;
@@ -58,6 +60,7 @@ final class Connection {
 
     /**
      * @param users makes what asks the users' code, given what writes ahead of messages that wait
+     * @param guardClock present when the agent's own tools are guarded
      * @param frames takes what is neither a request to the host nor an answer to one of ours
      */
     Connection(
@@ -65,6 +68,7 @@ final class Connection {
             List<ToolSpec> bound,
             Set<String> builtins,
             Function<Consumer<String>, UserDesk> users,
+            Optional<LongSupplier> guardClock,
             Consumer<Frame> frames,
             Consumer<Report> reports) {
         this.codec = codec;
@@ -72,7 +76,10 @@ final class Connection {
         this.reports = reports;
         this.control = new ControlChannel(codec, line -> send(line, true));
         this.users = users.apply(line -> send(line, true));
-        this.tools = new HostTools(codec, bound, builtins, this.users, line -> send(line, true), reports);
+        this.guard = guardClock
+                .map(clock -> new GuardDesk(codec, builtins, clock, line -> send(line, true), reports))
+                .orElse(null);
+        this.tools = new HostTools(codec, bound, builtins, this.users, guard, line -> send(line, true), reports);
     }
 
     /** Gives the process; what was to be written before it was known goes out now. */
@@ -97,6 +104,21 @@ final class Connection {
 
     UserDesk users() {
         return users;
+    }
+
+    /** Whether the agent may use a tool of its own; absent {@code refusal} is yes. */
+    void permit(String callId, Optional<String> refusal) {
+        if (guard != null) {
+            guard.permit(callId, refusal);
+        }
+    }
+
+    /** The agent is being ended: nobody is asked any more. */
+    void closing() {
+        users.answers().closing();
+        if (guard != null) {
+            guard.closing();
+        }
     }
 
     void send(String line, boolean urgent) {
@@ -150,6 +172,9 @@ final class Connection {
             case Frame.ControlCancel cancel -> {
                 tools.cancelled(cancel.id());
                 users.answers().cancelled(cancel.id());
+                if (guard != null) {
+                    guard.cancelled(cancel.id());
+                }
             }
             case Frame.ControlResponse response -> {
                 control.answered(response);

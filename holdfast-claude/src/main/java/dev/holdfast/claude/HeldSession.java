@@ -634,6 +634,8 @@ final class HeldSession {
             case Report.Result result -> course.result(from, result.result());
             case Report.Text text -> say(new HeldEvent.Text(text.fragment()));
             case Report.CallRequested call -> course.called(from, call);
+            case Report.PermissionAsked ignored -> {} // a held session has a PermissionAsk
+            case Report.ToolUsed ignored -> {}
             case Report.CallWithdrawn call -> from.desk().withdrawn(call.callId());
             case Report.InterruptAnswered answered -> course.interruptAnswered();
             case Report.Breached breached -> {

@@ -61,6 +61,10 @@ final class HookShapes {
         };
     }
 
+    static ObjectNode permitted() {
+        return decision("allow", "The host allows it.");
+    }
+
     static ObjectNode denied(String reason) {
         return decision("deny", reason);
     }

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.MissingNode;
@@ -54,6 +55,7 @@ final class HostTools {
     private final Set<String> names;
     private final Set<String> builtins;
     private final UserDesk users;
+    private final @Nullable GuardDesk guard;
     private final ArrayNode listing = StreamJson.NODES.arrayNode();
     private final ControlChannel.Recent<Boolean> requests = new ControlChannel.Recent<>(REQUESTS_REMEMBERED);
     private final ControlChannel.Recent<ToolAnswer> answers = new ControlChannel.Recent<>(ANSWERS_REMEMBERED);
@@ -61,16 +63,19 @@ final class HostTools {
     private long unnamed;
     private boolean open;
 
+    /** @param guard who is asked about the agent's own tools; null where they are not guarded */
     HostTools(
             StreamJson codec,
             List<ToolSpec> tools,
             Set<String> builtins,
             UserDesk users,
+            @Nullable GuardDesk guard,
             Consumer<String> urgentWriter,
             Consumer<Report> reports) {
         this.codec = codec;
         this.builtins = builtins;
         this.users = users;
+        this.guard = guard;
         this.urgentWriter = urgentWriter;
         this.reports = reports;
         this.names = new LinkedHashSet<>();
@@ -118,7 +123,13 @@ final class HostTools {
         switch (request.subtype()) {
             case "mcp_message" -> message(request);
             case "can_use_tool" -> permission(request);
-            case "hook_callback" -> users.hook(request);
+            case "hook_callback" -> {
+                if (guard != null && GuardDesk.asks(request.request())) {
+                    guard.hook(request);
+                } else {
+                    users.hook(request);
+                }
+            }
             default -> {
                 urgentWriter.accept(codec.controlError(
                         request.id(), "this host does not support '" + request.subtype() + "' requests"));
@@ -269,8 +280,14 @@ final class HostTools {
 
     /** Nobody waits any more for a call that came over HTTP. */
     void leftOverHttp(String callId) {
-        List<Waiter> waiters = calls.get(callId);
-        if (waiters != null && waiters.removeIf(OverHttp.class::isInstance) && waiters.isEmpty()) {
+        List<Waiter> waiters = calls.getOrDefault(callId, List.of());
+        for (Waiter waiter : List.copyOf(waiters)) {
+            if (waiter instanceof OverHttp http) {
+                waiters.remove(waiter);
+                http.answer().complete(ToolAnswer.error("the call is over"));
+            }
+        }
+        if (calls.containsKey(callId) && waiters.isEmpty()) {
             withdrawn(callId);
         }
     }
@@ -295,6 +312,8 @@ final class HostTools {
             String why = "The tool '" + tool + "' is not bound to this session.";
             urgentWriter.accept(codec.controlSuccess(request.id(), HookShapes.refused(why, false)));
             reports.accept(new Report.Noticed("tool_denied", tool));
+        } else if (guard != null && builtins.contains(tool)) {
+            guard.permission(request);
         } else if (!users.permission(request)) {
             ObjectNode allowed = HookShapes.allowed(request.request().path("input"));
             urgentWriter.accept(codec.controlSuccess(request.id(), allowed));

@@ -6,6 +6,8 @@ import dev.holdfast.claude.ClaudeCode;
 import dev.holdfast.claude.ClaudeCodeAgent;
 import dev.holdfast.core.Event;
 import dev.holdfast.runtime.EventCodec;
+import dev.holdfast.runtime.GuardPolicy;
+import dev.holdfast.runtime.Options;
 import dev.holdfast.testkit.ScriptedAgent;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -50,6 +52,12 @@ final class AgentOptions {
             description = "A file that holds the key for that URL. Default: the variable HOLDFAST_INFERENCE_KEY.")
     private Optional<Path> inferenceKeyFile = Optional.empty();
 
+    @Option(
+            names = "--guard",
+            paramLabel = "FILE",
+            description = "Rules for calls of tools, as JSON: allow, deny, ask, unattended-deny. Default: all may run.")
+    private Optional<Path> guard = Optional.empty();
+
     /** What a session records that was begun by somebody without an agent: a reader, or an order that came first. */
     private static final String NO_AGENT = "none";
 
@@ -57,6 +65,15 @@ final class AgentOptions {
     enum Kind {
         claude,
         scripted
+    }
+
+    /** These options with the rules that were named; read before anything is sent. */
+    Options guarded(Options options) {
+        try {
+            return guard.map(GuardPolicy::read).map(options::guard).orElse(options);
+        } catch (IllegalArgumentException e) {
+            throw new CommandFailed(Exit.USAGE, "usage", String.valueOf(e.getMessage()));
+        }
     }
 
     /** The agent of the session: the one it began with, else the one asked for; one begun without any takes what is named. */

@@ -64,6 +64,7 @@ final class ChatCommand implements Callable<Integer> {
                 globals.store(),
                 name,
                 journal -> agent.agent(globals.shell(), globals.data(), name, journal),
+                agent::guarded,
                 live);
     }
 

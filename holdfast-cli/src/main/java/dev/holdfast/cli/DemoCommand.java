@@ -106,6 +106,7 @@ final class DemoCommand implements Callable<Integer> {
                         new Store.InDirectory(data),
                         name,
                         journal -> AgentOptions.scripted(script, data, name).tools(desk),
+                        options -> options,
                         live)) {
             play(hosted, script, stage, departure);
             var promises = new DemoPromises(hosted, name, WORDS, place.resolve("model.log"), desk, pids);

@@ -1,5 +1,6 @@
 package dev.holdfast.cli;
 
+import dev.holdfast.CallOutcome;
 import dev.holdfast.EventRecord;
 import dev.holdfast.JournalException;
 import dev.holdfast.Outcome;
@@ -61,10 +62,21 @@ final class EventWords {
                 "turn " + e.turn() + " settled, " + (e.messages().isEmpty() ? "" : messages(e.messages()) + " ")
                         + ending(e.outcome(), e.detail());
             case Event.CallStarted e -> "tool " + e.tool() + " is called";
-            case Event.CallEnded e ->
-                "tool " + e.tool() + (e.error() ? " failed: " : " answered: ") + TerminalText.line(e.answer(), WORDS);
+            case Event.CallEnded e -> called(e);
             case Event.InterruptAsked e -> "turn " + e.turn() + " is to end" + because(e.why());
             default -> ofMail(event);
+        };
+    }
+
+    private static String called(Event.CallEnded e) {
+        var tool = "tool " + e.tool();
+        return switch (e.outcome()) {
+            case OK -> tool + " answered: " + TerminalText.line(e.answer(), WORDS);
+            case ERROR -> tool + " failed: " + TerminalText.line(e.answer(), WORDS);
+            case DENIED -> tool + " was denied by rule " + e.facts().rule() + because(e.answer());
+            case ABANDONED -> tool + " was asked for and not begun";
+            case CANCELLED -> tool + " was cancelled; it may have happened";
+            case LOST -> tool + " was begun and its end was not seen; it may have happened";
         };
     }
 
@@ -140,6 +152,10 @@ final class EventWords {
             case Event.TurnReturned e -> Optional.of(of(e));
             case Event.CatchUpPlanned e -> Optional.of(of(e));
             case Event.CallStarted e -> Optional.of(of(e));
+            case Event.CallEnded e when e.outcome() == CallOutcome.DENIED -> Optional.of(of(e));
+            case Event.QuestionAsked e ->
+                Optional.of(of(e) + (e.call().isPresent() ? "; answer with: holdfast approve NAME yes, or no" : ""));
+            case Event.QuestionWithdrawn e -> Optional.of(of(e));
             case Event.InterruptAsked e ->
                 Optional.of(e.number() > 0 ? "interrupting" : "interrupting" + because(e.why()));
             case Event.AgentTurnSeen e -> Optional.of(of(e));

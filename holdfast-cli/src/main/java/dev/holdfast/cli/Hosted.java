@@ -29,6 +29,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -74,6 +75,7 @@ final class Hosted implements AutoCloseable {
      * Takes the store and takes the session up, or begins it.
      *
      * @param data what of this host lies beside the store: its log, its door
+     * @param rules adds what the command was told about how the host is to run
      */
     static Hosted open(
             GlobalOptions globals,
@@ -81,8 +83,10 @@ final class Hosted implements AutoCloseable {
             Store store,
             SessionName name,
             Function<JournalReader, ClaudeCodeAgent> agent,
+            UnaryOperator<Options> rules,
             LiveAnswer live) {
         GlobalOptions.logNowhere();
+        var options = rules.apply(Options.standard());
         var journal = opened(data, store);
         Holdfast host;
         ClaudeCodeAgent chosen;
@@ -92,7 +96,6 @@ final class Hosted implements AutoCloseable {
             globals.logInto(data);
             before = Waiting.on(journal.session(name));
             chosen = agent.apply(journal);
-            var options = Options.standard();
             host = Holdfast.open(journal, journal.directory().isPresent() ? options : options.home(data));
         } catch (RuntimeException e) {
             journal.close();

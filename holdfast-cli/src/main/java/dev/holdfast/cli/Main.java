@@ -42,6 +42,8 @@ import picocli.CommandLine.Spec;
             WithdrawCommand.class,
             InterruptCommand.class,
             AnswerCommand.class,
+            QuestionsCommand.class,
+            ApproveCommand.class,
             PauseCommand.class,
             DrainCommand.class,
             ResumeCommand.class,
@@ -50,6 +52,8 @@ import picocli.CommandLine.Spec;
             ResetCommand.class,
             ClearCommand.class,
             DeadLettersCommand.class,
+            AuditCommand.class,
+            ToolsCommand.class,
             ExportCommand.class,
             ImportCommand.class,
             CompletionCommand.class

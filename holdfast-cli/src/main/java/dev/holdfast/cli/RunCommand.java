@@ -76,6 +76,7 @@ final class RunCommand implements Callable<Integer> {
                 globals.store(),
                 name,
                 journal -> agent.agent(shell, globals.data(), name, journal),
+                agent::guarded,
                 live)) {
             control.ifPresent(file -> hosted.follow(file, message.author()));
             var interrupted = new AtomicBoolean();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Commands beside a host that is a process of its own. */
 @Timeout(120)
 final class BesideHostTest {
-    private static final String[] SESSIONS = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+    private static final String[] SESSIONS = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
 
     @TempDir
     static Path data;
@@ -224,6 +224,36 @@ final class BesideHostTest {
                 .isEqualTo("holdfast: there is no session 'nobody': open it first; 'holdfast chat NAME' does, 'holdfast"
                         + " ps' lists those there are\n");
         assertThat(run("send", "nobody", "x").exit()).isEqualTo(Exit.SESSION);
+    }
+
+    @Test
+    @Tag("TL-04")
+    @Tag("TL-08")
+    void call_thatIsAskedAbout_isApprovedAndAudited_andToolsAreStopped() {
+        assertThat(done("questions", "j").out()).isEqualTo("Session j asks nothing.\n");
+        assertThat(run("approve", "j", "yes").err()).contains("session j asks about no call");
+        done("send", "j", "[[tool mcp__host__work {\"text\":\"x\"}]] [[say done]]");
+        await().until(() -> done("questions", "j").out().contains("May it work?"));
+        assertThat(done("questions", "j").out()).contains("Answer with: holdfast approve j ID yes, or no");
+        assertThat(run("approve", "j", "maybe").exit()).isEqualTo(Exit.USAGE);
+        assertThat(done("approve", "j", "yes").out()).isEqualTo("Session j: answered.\n");
+        await().until(() -> done("audit", "j").out().contains("approved by rule person"));
+        var row = done("--json", "audit", "j").objects().getFirst();
+        assertThat(row.path("outcome").asString()).isEqualTo("ok");
+        assertThat(row.path("author").asString()).isNotEmpty();
+        assertThat(row.path("input_sha256").asString()).hasSize(64);
+
+        assertThat(done("tools", "stop", "too", "odd").out()).contains("are stopped: too odd");
+        done("send", "j", "[[tool mcp__host__work {\"text\":\"y\"}]] [[say done]]");
+        await().until(() -> done("audit", "j").out().contains("stopped by rule tools-stopped"));
+        assertThat(done("tools", "go").out()).contains("may run");
+        assertThat(done("--json", "tools", "status")
+                        .objects()
+                        .getFirst()
+                        .path("stopped")
+                        .asBoolean())
+                .isFalse();
+        assertThat(run("tools", "go", "x").exit()).isEqualTo(Exit.USAGE);
     }
 
     @Test

@@ -45,6 +45,16 @@ final class WithoutHostTest {
     }
 
     @Test
+    void guardFile_thatIsWrong_isRefusedBeforeAnythingIsSent() throws Exception {
+        var file = Files.writeString(data.resolve("guard.json"), "{\"rules\":[{\"name\":\"a\",\"verdict\":\"no\"}]}");
+        var ran = run("run", "--session", "a", "--agent", "scripted", "--guard", file.toString(), "hello");
+        assertThat(ran.exit()).isEqualTo(Exit.USAGE);
+        assertThat(ran.err()).contains("rules[0].verdict: 'no' is none of allow, deny, ask, unattended-deny");
+        assertThat(done("audit", "a").out()).isEmpty();
+        assertThat(done("questions", "a").out()).isEqualTo("Session a asks nothing.\n");
+    }
+
+    @Test
     @Tag("P1")
     void send_isStored_andAnsweredByTheNextHost() {
         assertThat(done("send", "a", "hello").out())

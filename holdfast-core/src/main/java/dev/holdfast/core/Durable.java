@@ -21,6 +21,8 @@ import java.util.TreeSet;
  * @param front what was given back, ahead of everything waiting, in the order of acceptance (MB-05)
  * @param consumed real messages taken into turns, less those given back (MB-19)
  * @param questions asked and not answered, oldest first
+ * @param approvals questions about calls of the open turn, and of one the agent started by itself, oldest first (TL-04)
+ * @param started calls whose start is recorded and whose end is not
  * @param finishing set once the session takes nothing new (MB-07)
  * @param drainBy when a drain is over at the latest (MB-09)
  * @param continueAfter a turn reached its limit: it goes on once every message up to this number had its turn (MB-15)
@@ -52,6 +54,8 @@ public record Durable(
         long consumed,
         Optional<Turn> turn,
         List<Question> questions,
+        List<Approval> approvals,
+        List<StartedCall> started,
         Optional<Finish> finishing,
         Optional<Instant> drainBy,
         OptionalLong continueAfter,
@@ -76,6 +80,8 @@ public record Durable(
         front = List.copyOf(front);
         marks = List.copyOf(marks);
         questions = List.copyOf(questions);
+        approvals = List.copyOf(approvals);
+        started = List.copyOf(started);
         released = List.copyOf(released);
         binding = Map.copyOf(binding);
     }
@@ -96,6 +102,8 @@ public record Durable(
                 List.of(),
                 0,
                 Optional.empty(),
+                List.of(),
+                List.of(),
                 List.of(),
                 Optional.empty(),
                 Optional.empty(),
@@ -137,6 +145,18 @@ public record Durable(
         return number <= takenThrough || ahead.contains(number);
     }
 
+    /** The newest question about the call of that key. */
+    Optional<Approval> approval(String key) {
+        return approvals.reversed().stream()
+                .filter(a -> a.call().key().equals(key))
+                .findFirst();
+    }
+
+    /** How many questions were asked about the call of that key. */
+    long approvals(String key) {
+        return approvals.stream().filter(a -> a.call().key().equals(key)).count();
+    }
+
     /** Whether the messages that wait are given out. */
     boolean gives() {
         return phase == Phase.OPEN;
@@ -162,6 +182,8 @@ public record Durable(
         long consumed;
         Optional<Turn> turn;
         List<Question> questions;
+        List<Approval> approvals;
+        List<StartedCall> started;
         Optional<Finish> finishing;
         Optional<Instant> drainBy;
         OptionalLong continueAfter;
@@ -197,6 +219,8 @@ public record Durable(
             consumed = d.consumed;
             turn = d.turn;
             questions = d.questions;
+            approvals = d.approvals;
+            started = d.started;
             finishing = d.finishing;
             drainBy = d.drainBy;
             continueAfter = d.continueAfter;
@@ -256,6 +280,8 @@ public record Durable(
                     consumed,
                     turn,
                     questions,
+                    approvals,
+                    started,
                     finishing,
                     drainBy,
                     continueAfter,

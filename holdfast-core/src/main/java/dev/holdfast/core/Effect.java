@@ -3,6 +3,7 @@ package dev.holdfast.core;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.StopMode;
 import dev.holdfast.TurnMark;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -23,8 +24,10 @@ public sealed interface Effect {
         RUN_AGENT,
         TELL,
         INTERRUPT,
+        ADMIT_CALL,
         RUN_CALL,
         ANSWER_CALL,
+        PERMIT_CALL,
         JUDGE,
         STOP_AGENT
     }
@@ -67,8 +70,28 @@ public sealed interface Effect {
     record Interrupt(Key key, long turn) implements Effect {}
 
     /**
+     * A call that the door is to judge.
+     *
+     * @param round how often this one was given to be judged
+     * @param attended somebody sent the message whose turn it is
+     * @param decided what became of the question about this call, when one was asked before
+     */
+    record AdmitCall(
+            Key key,
+            long turn,
+            long message,
+            String callId,
+            String tool,
+            boolean builtIn,
+            int round,
+            boolean attended,
+            Optional<Approval> decided)
+            implements Effect {}
+
+    /**
      * A host tool that should be running.
      *
+     * @param round of the verdict by which it is dispatched, given at {@code judgedAt}
      * @param before the same call of an attempt the agent has forgotten: unless the tool is idempotent, it must not run
      *     again unseen; its recorded answer is given, or that it may have happened (TL-07)
      */
@@ -79,11 +102,24 @@ public sealed interface Effect {
             String callId,
             String tool,
             String idempotencyKey,
+            int round,
+            Instant judgedAt,
             Optional<OpenCall> before)
             implements Effect {}
 
-    /** The answer of a finished call, given to the agent. */
-    record AnswerCall(Key key, String callId) implements Effect {}
+    /**
+     * The answer of a finished call, given to the agent.
+     *
+     * @param refusal why it was not run, as the answer; absent for the tool's own
+     */
+    record AnswerCall(Key key, String callId, Optional<String> refusal) implements Effect {}
+
+    /**
+     * Whether the agent may use a tool of its own.
+     *
+     * @param refusal why not; absent when it may
+     */
+    record PermitCall(Key key, String callId, Optional<String> refusal) implements Effect {}
 
     /** The question whether the message that is next is for this incarnation (MB-10). */
     record Judge(Key key, long number) implements Effect {}

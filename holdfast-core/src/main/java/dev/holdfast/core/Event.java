@@ -1,6 +1,7 @@
 package dev.holdfast.core;
 
 import dev.holdfast.ArrivalKind;
+import dev.holdfast.CallOutcome;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.FeedEnd;
 import dev.holdfast.Outcome;
@@ -11,6 +12,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /** What an owner records. The names are the stored types; their shapes are versioned by the event codec. */
@@ -48,8 +50,14 @@ public sealed interface Event {
     /** From this arrival on nothing new is taken; what waits still runs (MB-07). */
     record FinishAsked(long number, String reason) implements Event {}
 
-    /** @param after the last arrival read when it was asked; only later ones may answer it (IN-14) */
-    record QuestionAsked(String id, String text, Instant deadline, long after) implements Event {}
+    /**
+     * A person is asked.
+     *
+     * @param after the last arrival read when it was asked; only later ones may answer it (IN-14)
+     * @param call the call of a tool that waits for the answer
+     */
+    record QuestionAsked(String id, String text, Instant deadline, long after, Optional<AskedCall> call)
+            implements Event {}
 
     /** The arrival answers the question. */
     record QuestionAnswered(String id, long number) implements Event {}
@@ -145,11 +153,19 @@ public sealed interface Event {
      *
      * @param calls calls of this turn with side effects, and whether their end is known (TL-07)
      * @param unended calls the agent's record shows begun and not ended
+     * @param asked calls that a person was asked about and that were not begun (TL-04)
      */
     record ContinuationOpened(
-            long turn, DeliveryId delivery, String why, List<OpenCall> calls, List<String> unended, Instant deadline)
+            long turn,
+            DeliveryId delivery,
+            String why,
+            List<OpenCall> calls,
+            List<String> unended,
+            List<Approval> asked,
+            Instant deadline)
             implements Event {
         public ContinuationOpened {
+            asked = List.copyOf(asked);
             calls = List.copyOf(calls);
             unended = List.copyOf(unended);
         }
@@ -184,11 +200,32 @@ public sealed interface Event {
         }
     }
 
-    /** A call with side effects is about to run. */
-    record CallStarted(long turn, String callId, String tool, String inputDigest, String key) implements Event {}
+    /** A call with side effects, or one that a person approved, is about to run; an agent's own only when it was approved. */
+    record CallStarted(
+            long turn, String callId, String tool, String inputDigest, String key, boolean builtIn, CallFacts facts)
+            implements Event {}
 
-    /** A call ended; {@code answer} holds at most 16,384 characters. */
-    record CallEnded(long turn, String callId, String tool, boolean error, String answer) implements Event {}
+    /**
+     * A call of a tool is over: its one row in the audit (TL-08).
+     *
+     * @param answer at most 16,384 characters; secrets are taken out
+     * @param key its idempotency key; empty where it was not known
+     * @param builtIn the agent ran it
+     * @param millis from its dispatch to its end, when both were seen
+     */
+    record CallEnded(
+            long turn,
+            String callId,
+            String tool,
+            boolean error,
+            String answer,
+            String inputDigest,
+            String key,
+            boolean builtIn,
+            CallFacts facts,
+            CallOutcome outcome,
+            OptionalLong millis)
+            implements Event {}
 
     /**
      * The turn is to be ended.

@@ -9,10 +9,13 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 
 /** Folds events into the state: the only place where {@link Durable} changes. Every stage change goes through its table. */
 final class Fold {
     private static final int LAST_WORDS_MAX = 200;
+    private static final int QUESTION_MAX = 4_000;
 
     private final Limits limits;
 
@@ -37,14 +40,23 @@ final class Fold {
             case Event.MessageEnded e -> messageEnded(d, e);
             case Event.QuestionAsked e -> {
                 var questions = new ArrayList<>(d.questions);
-                questions.add(new Question(e.id(), e.deadline(), e.after()));
+                questions.add(new Question(e.id(), e.deadline(), e.after(), shown(e.text()), e.call()));
                 d.questions = questions;
+                e.call().ifPresent(call -> {
+                    var approvals = new ArrayList<>(d.approvals);
+                    approvals.add(new Approval(e.id(), call, Approval.State.OPEN, 0, false));
+                    d.approvals = approvals;
+                });
             }
             case Event.QuestionAnswered e -> {
                 d.name(e.number());
                 d.questions = without(d.questions, e.id());
+                approvals(d, a -> a.question().equals(e.id()), a -> a.answered(e.number()));
             }
-            case Event.QuestionWithdrawn e -> d.questions = without(d.questions, e.id());
+            case Event.QuestionWithdrawn e -> {
+                d.questions = without(d.questions, e.id());
+                approvals(d, a -> a.question().equals(e.id()), Approval::lapsed);
+            }
             case Event.MemoryDropped e -> {
                 d.forgotten = e.through();
                 d.nativeSession = Optional.empty();
@@ -316,6 +328,8 @@ final class Fold {
         var turn = open(d, e.turn());
         TurnStage.TABLE.next(turn.stage(), TurnStage.Trigger.SETTLED);
         d.turn = Optional.empty();
+        d.approvals =
+                d.approvals.stream().filter(a -> a.call().turn() != e.turn()).toList();
         if (!e.mark().asked().isEmpty()) {
             mark(d, e.mark());
         }
@@ -332,7 +346,17 @@ final class Fold {
         }
     }
 
+    private static void approvals(Durable.Draft d, Predicate<Approval> which, UnaryOperator<Approval> change) {
+        d.approvals = d.approvals.stream()
+                .map(a -> which.test(a) ? change.apply(a) : a)
+                .toList();
+    }
+
     private static void callStarted(Durable.Draft d, Event.CallStarted e) {
+        var started = new ArrayList<>(d.started);
+        started.add(new StartedCall(e.turn(), e.callId(), e.tool(), e.inputDigest(), e.key(), e.builtIn(), e.facts()));
+        d.started = started;
+        approvals(d, a -> a.call().key().equals(e.key()) && a.state() == Approval.State.ANSWERED, Approval::used);
         if (e.turn() == 0) {
             return; // in a turn the agent started by itself
         }
@@ -343,6 +367,18 @@ final class Fold {
     }
 
     private static void callEnded(Durable.Draft d, Event.CallEnded e) {
+        d.started =
+                d.started.stream().filter(s -> !s.callId().equals(e.callId())).toList();
+        if (!e.key().isEmpty()) {
+            approvals(d, a -> a.call().key().equals(e.key()), Approval::asEnded);
+        }
+        boolean known = switch (e.outcome()) {
+            case OK, ERROR, DENIED -> true;
+            case ABANDONED, CANCELLED, LOST -> false; // it may have happened
+        };
+        if (!known) {
+            return;
+        }
         if (d.turn.isEmpty() || d.turn.get().number() != e.turn()) {
             return;
         }
@@ -376,6 +412,7 @@ final class Fold {
     /** MB-05: an unsettled message is at the front again and its count undone, once. */
     private static void incarnationEnded(Durable.Draft d, Event.IncarnationEnded e) {
         d.up = false;
+        d.approvals = d.approvals.stream().filter(a -> a.call().turn() != 0).toList();
         d.lastEnd = e.cause().name();
         if (e.cause() == Event.EndCause.CRASHED || e.cause() == Event.EndCause.START_FAILED) {
             d.failures++;
@@ -413,6 +450,11 @@ final class Fold {
             throw new IllegalStateException("turn " + number + " is not open: turn " + turn.number() + " is");
         }
         return turn;
+    }
+
+    /** The event has the whole. */
+    private static String shown(String text) {
+        return text.length() > QUESTION_MAX ? text.substring(0, QUESTION_MAX - 1) + "…" : text;
     }
 
     private static String shortened(String text) {

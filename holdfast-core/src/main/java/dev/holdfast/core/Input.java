@@ -35,8 +35,43 @@ public sealed interface Input {
     /** An attachment said something. Dropped here, in one place, when it belongs to an older incarnation. */
     record Reported(long epoch, long incarnation, Report report) implements Input {}
 
-    /** The agent calls a host tool; the input stays with the runner. */
-    record CallAsked(long epoch, long incarnation, String callId, String tool, String inputDigest, boolean sideEffects)
+    /**
+     * The agent wants to use a tool; the input stays with the runner.
+     *
+     * @param builtIn one of its own, which it runs itself
+     */
+    record CallAsked(
+            long epoch,
+            long incarnation,
+            String callId,
+            String tool,
+            String inputDigest,
+            boolean sideEffects,
+            boolean builtIn)
+            implements Input {}
+
+    /**
+     * The door has judged a call.
+     *
+     * @param round as in {@link Effect.AdmitCall#round}
+     * @param author who sent the message whose turn it is; empty for nobody
+     * @param at when it was judged
+     */
+    record CallJudged(long epoch, long incarnation, String callId, int round, Ruling ruling, String author, Instant at)
+            implements Input {}
+
+    /** A call was not dispatched: its verdict was too old by then, or the tools are stopped. */
+    record CallHeldBack(long epoch, long incarnation, String callId, int round) implements Input {}
+
+    /** The agent used one of its own tools. */
+    record ToolUsed(
+            long epoch,
+            long incarnation,
+            String callId,
+            String tool,
+            String inputDigest,
+            boolean error,
+            String answerExcerpt)
             implements Input {}
 
     /** A call of ours ended; the answer itself stays with the runner. */

@@ -29,7 +29,7 @@ import java.util.TreeMap;
  * @param interrupt the interrupt window (TN-14)
  * @param endBy when ending the turn has lasted too long
  * @param stop how the process is being ended
- * @param calls host tool calls of this incarnation, by call id
+ * @param calls calls of tools of this incarnation, by call id
  * @param callOrdinals how often a call with the same tool and input was asked in this attempt
  * @param waiting arrivals read and not named, by number
  * @param apart those of them that may run out of their turn, so that finding one does not grow with the queue (IN-05)
@@ -140,9 +140,6 @@ public record Live(
      * @param covers the newest turn the agent remembers by itself
      */
     public record Plan(String nativeSession, boolean resume, long covers, Optional<Effect.CatchUp> catchUp) {}
-
-    /** A call of a host tool. */
-    public record Call(String tool, boolean sideEffects, String key, boolean answered) {}
 
     /** From writing an interrupt until it is answered and the agent is idle, no other line is written (TN-14). */
     public enum InterruptWindow {

@@ -374,7 +374,7 @@ abstract sealed class Mail extends Turns permits Feeds {
             emit(new Event.QuestionWithdrawn(q.id(), "deadline passed"));
         } else if (!open) {
             long after = Math.max(live.seenThrough, durable.takenThrough());
-            emit(new Event.QuestionAsked(q.id(), q.text(), q.deadline(), after));
+            emit(new Event.QuestionAsked(q.id(), q.text(), q.deadline(), after, Optional.empty()));
         }
     }
 
@@ -389,6 +389,7 @@ abstract sealed class Mail extends Turns permits Feeds {
             done(h, "accepted before the question was shown");
         } else {
             emit(new Event.QuestionAnswered(open.get().id(), h.number()));
+            questionOver(open.get().id());
             goOn();
         }
     }
@@ -400,10 +401,15 @@ abstract sealed class Mail extends Turns permits Feeds {
                 .ifPresent(t -> emit(new Event.DeadlineMoved(t.number(), now.plus(limits.turn()))));
     }
 
+    /** Not before what was accepted while nobody owned the session was read: an answer may be among it. */
     final void questionDeadlines() {
+        if (waking) {
+            return;
+        }
         for (Question q : List.copyOf(durable.questions())) {
             if (!now.isBefore(q.deadline())) {
                 emit(new Event.QuestionWithdrawn(q.id(), "deadline passed"));
+                questionOver(q.id());
                 goOn();
             }
         }

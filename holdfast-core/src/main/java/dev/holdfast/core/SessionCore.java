@@ -97,26 +97,71 @@ final class SessionCore implements Core {
     }
 
     private static void addCalls(Set<Effect> effects, Durable durable, Live live) {
-        long turn = durable.turn().map(Turn::number).orElse(0L);
-        long message = durable.turn()
-                .flatMap(t -> t.original().messages().stream().findFirst())
-                .map(Taken::number)
-                .orElse(0L);
+        boolean ending = durable.turnStage() == TurnStage.ENDING;
         live.calls().forEach((id, call) -> {
-            boolean ending = durable.turnStage() == TurnStage.ENDING;
-            if (call.answered()) {
-                effects.add(new Effect.AnswerCall(key(durable, live, Effect.Kind.ANSWER_CALL, id), id));
-            } else if (!ending) {
-                effects.add(new Effect.RunCall(
-                        key(durable, live, Effect.Kind.RUN_CALL, id),
-                        turn,
-                        message,
-                        id,
-                        call.tool(),
-                        call.key(),
-                        forgotten(durable, call.key())));
+            switch (call.stage()) {
+                case ASKED -> {
+                    if (!ending) {
+                        effects.add(admit(durable, live, id, call));
+                    }
+                }
+                case QUESTIONED -> {} // until the question is over
+                case RUNNING -> {
+                    if (call.builtIn()) {
+                        effects.add(new Effect.PermitCall(
+                                key(durable, live, Effect.Kind.PERMIT_CALL, id), id, Optional.empty()));
+                    } else if (!ending) {
+                        effects.add(run(durable, live, id, call));
+                    }
+                }
+                case ANSWERED ->
+                    effects.add(
+                            call.builtIn()
+                                    ? new Effect.PermitCall(
+                                            key(durable, live, Effect.Kind.PERMIT_CALL, id), id, call.refusal())
+                                    : new Effect.AnswerCall(
+                                            key(durable, live, Effect.Kind.ANSWER_CALL, id), id, call.refusal()));
             }
         });
+    }
+
+    private static Effect admit(Durable durable, Live live, String id, Call call) {
+        var turn = durable.turn();
+        var decided = durable.approval(call.key()).filter(a -> switch (a.state()) {
+            case OPEN -> false;
+            case ANSWERED, LAPSED -> true;
+            case USED -> call.started(); // and was held back
+        });
+        return new Effect.AdmitCall(
+                key(durable, live, Effect.Kind.ADMIT_CALL, id + "#" + call.round()),
+                turn.map(Turn::number).orElse(0L),
+                message(turn),
+                id,
+                call.tool(),
+                call.builtIn(),
+                call.round(),
+                turn.filter(t -> t.original().kind() != Told.Kind.INTERNAL).isPresent(),
+                decided);
+    }
+
+    private static Effect run(Durable durable, Live live, String id, Call call) {
+        return new Effect.RunCall(
+                key(durable, live, Effect.Kind.RUN_CALL, id + "#" + call.round()),
+                durable.turn().map(Turn::number).orElse(0L),
+                message(durable.turn()),
+                id,
+                call.tool(),
+                call.key(),
+                call.round(),
+                call.judgedAt(),
+                call.sideEffects() ? forgotten(durable, call.key()) : Optional.empty());
+    }
+
+    /** The message whose turn it is; 0 for none. */
+    static long message(Optional<Turn> turn) {
+        return turn.flatMap(t -> t.original().messages().stream().findFirst())
+                .map(Taken::number)
+                .orElse(0L);
     }
 
     private static Optional<OpenCall> forgotten(Durable durable, String idempotencyKey) {

@@ -53,9 +53,24 @@ final class Step extends Feeds {
                     callAsked(e);
                 }
             }
+            case Input.CallJudged e -> {
+                if (current(e.epoch(), e.incarnation(), "CallJudged")) {
+                    callJudged(e);
+                }
+            }
+            case Input.CallHeldBack e -> {
+                if (current(e.epoch(), e.incarnation(), "CallHeldBack")) {
+                    callHeldBack(e);
+                }
+            }
             case Input.CallFinished e -> {
                 if (current(e.epoch(), e.incarnation(), "CallFinished")) {
                     callFinished(e);
+                }
+            }
+            case Input.ToolUsed e -> {
+                if (current(e.epoch(), e.incarnation(), "ToolUsed")) {
+                    toolUsed(e);
                 }
             }
             case Input.Judged e -> {
@@ -107,6 +122,7 @@ final class Step extends Feeds {
         }
         endFeed(FeedEnd.CRASHED, "the host of its reader is gone");
         if (durable.up()) {
+            callsLost();
             emit(new Event.IncarnationEnded(
                     durable.incarnation(), Event.EndCause.HOST_LOST, "the host that held it is gone", false, ""));
             turnAfterDeath();
@@ -136,7 +152,11 @@ final class Step extends Feeds {
             case Report.Text ignored -> {}
             case Report.CallRequested e ->
                 throw new IllegalStateException("call " + e.callId() + " must come as CallAsked");
-            case Report.CallWithdrawn e -> live.calls.remove(e.callId());
+            case Report.PermissionAsked e ->
+                throw new IllegalStateException("call " + e.callId() + " must come as CallAsked");
+            case Report.ToolUsed e ->
+                throw new IllegalStateException("the use of " + e.tool() + " must come as ToolUsed");
+            case Report.CallWithdrawn e -> callWithdrawn(e);
             case Report.InterruptAnswered ignored -> {
                 if (live.interrupt == Live.InterruptWindow.WRITTEN) {
                     live.interrupt = Live.InterruptWindow.ANSWERED;
@@ -200,7 +220,7 @@ final class Step extends Feeds {
                             && t.current().id().toString().equals(e.detail()))
                     .ifPresent(t -> {
                         landed(t.current().id());
-                        continueTurn("the agent had the line already", List.of());
+                        continueTurn("the agent had the line already", List.of(), List.of());
                     });
         }
     }
@@ -327,19 +347,36 @@ final class Step extends Feeds {
                 if (k.present().contains(turn.current().id())) {
                     var unended = new ArrayList<>(o.begun());
                     unended.removeAll(o.ended());
-                    continueTurn("the agent was cut off in this turn", unended);
+                    continueTurn("the agent was cut off in this turn", unended, o.ended());
                 }
             }
-            case Knowledge.Tail.None ignored -> continueTurn("the agent was cut off in this turn", List.of());
+            case Knowledge.Tail.None ignored ->
+                continueTurn("the agent was cut off in this turn", List.of(), List.of());
         }
     }
 
-    private void continueTurn(String why, List<String> unended) {
+    /** @param ended calls whose answer the agent's record has, so that it need not be told of them (TL-07) */
+    private void continueTurn(String why, List<String> unended, List<String> ended) {
         var turn = durable.turn().orElseThrow();
+        var asked = durable.approvals().stream()
+                .filter(a -> a.call().turn() == turn.number() && a.state() != Approval.State.USED)
+                .toList();
+        var mayHaveHappened = new ArrayList<>(unended);
+        mayHaveHappened.removeAll(notBegun(durable));
         emit(new Event.ContinuationOpened(
-                turn.number(), nextId(), why, turn.calls(), unended, now.plus(limits.turn())));
+                turn.number(),
+                nextId(),
+                why,
+                turn.calls().stream()
+                        .filter(c -> c.ended() || !ended.contains(c.callId()))
+                        .toList(),
+                mayHaveHappened,
+                asked,
+                now.plus(limits.turn())));
         live.callOrdinals.clear();
-        turn.calls().stream().filter(OpenCall::ended).forEach(c -> nth(c.tool(), c.inputDigest()));
+        turn.calls().stream()
+                .filter(c -> c.ended() || ended.contains(c.callId()))
+                .forEach(c -> nth(c.tool(), c.inputDigest()));
     }
 
     private void ended(Report.Ended e) {
@@ -353,6 +390,7 @@ final class Step extends Feeds {
                 ? live.stopCause.orElse(shut ? Event.EndCause.CLOSED : Event.EndCause.STOPPED)
                 : ready ? Event.EndCause.CRASHED : Event.EndCause.START_FAILED;
         move(AgentStage.Trigger.ENDED);
+        callsLost();
         live.incarnationOver();
         emit(new Event.IncarnationEnded(durable.incarnation(), cause, e.why(), begun && !wasStopping, e.stderrTail()));
         turnAfterDeath();
@@ -419,43 +457,6 @@ final class Step extends Feeds {
         settle(r, Event.Evidence.RESULT);
         if (r.fatal()) {
             park(r.reason());
-        }
-    }
-
-    // ---- calls ----------------------------------------------------------------------------------------------------
-
-    private void callAsked(Input.CallAsked c) {
-        if (live.calls.containsKey(c.callId())) {
-            return;
-        }
-        long turn = durable.turn().map(Turn::number).orElse(0L);
-        var scope = durable.turn().map(t -> t.original().scope(t.number())).orElse("0");
-        int nth = nth(c.tool(), c.inputDigest());
-        var key = DeliveryIds.digest(durable.seed() + "/" + scope + "/" + c.tool() + "/" + c.inputDigest() + "/" + nth);
-        live.calls.put(c.callId(), new Live.Call(c.tool(), c.sideEffects(), key, false));
-        if (c.sideEffects()) {
-            emit(new Event.CallStarted(turn, c.callId(), c.tool(), c.inputDigest(), key));
-        }
-    }
-
-    /** Counts calls alike, those included whose end the agent was told of when it was asked to go on. */
-    private int nth(String tool, String inputDigest) {
-        return live.callOrdinals.merge(tool + "/" + inputDigest, 1, Integer::sum);
-    }
-
-    private void callFinished(Input.CallFinished c) {
-        var call = live.calls.get(c.callId());
-        long turn = durable.turn().map(Turn::number).orElse(0L);
-        if (call == null || call.answered()) {
-            note(new Event.Noticed("late_answer", "call " + c.callId()));
-            return;
-        }
-        live.calls.put(c.callId(), new Live.Call(call.tool(), call.sideEffects(), call.key(), true));
-        var end = new Event.CallEnded(turn, c.callId(), call.tool(), c.error(), c.answerExcerpt());
-        if (call.sideEffects()) {
-            emit(end);
-        } else {
-            note(end);
         }
     }
 

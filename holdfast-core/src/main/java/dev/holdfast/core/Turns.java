@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** How turns are opened, ended and settled. */
-abstract sealed class Turns extends Work permits Mail {
+abstract sealed class Turns extends Calls permits Mail {
     Turns(Limits limits, Fold fold, Durable durable, Live live, Instant now) {
         super(limits, fold, durable, live, now);
     }
@@ -89,6 +89,7 @@ abstract sealed class Turns extends Work permits Mail {
                 .map(t -> t.id().toString())
                 .toList();
         var steer = turn.openSteer();
+        callsOver(turn.number());
         emit(new Event.TurnSettled(
                 turn.number(),
                 turn.original().kind(),
@@ -104,8 +105,6 @@ abstract sealed class Turns extends Work permits Mail {
             live.endBy = Optional.empty(); // else it bounds the window, which outlasts its turn
         }
         live.landed.removeAll(turn.ids());
-        live.calls.clear();
-        live.callOrdinals.clear();
         // A steer that was written and not acknowledged runs next in the agent, or is in its record, or is lost. So it
         // is next here, and under the same id, by which the agent can be asked.
         live.told = live.told.filter(id -> steer.filter(s -> s.id().equals(id)).isPresent());

@@ -9,10 +9,10 @@ import java.util.Optional;
 
 /**
  * The working state of one decision, which its rules share. Emitting an event applies it at once, so that later rules of
- * the same decision see it. The rules are layers of one object, each in a file of its own: {@link Turns} on this,
- * {@link Mail} on those, {@link Feeds} on that, {@link Step} on top. Used once, by one thread.
+ * the same decision see it. The rules are layers of one object, each in a file of its own: {@link Calls} on this,
+ * {@link Turns} on those, {@link Mail} on those, {@link Feeds} on that, {@link Step} on top. Used once, by one thread.
  */
-abstract sealed class Work permits Turns {
+abstract sealed class Work permits Calls {
     final Limits limits;
     final Instant now;
     final Live.Draft live;

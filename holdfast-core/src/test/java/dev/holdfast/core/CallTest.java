@@ -2,6 +2,7 @@ package dev.holdfast.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.holdfast.CallOutcome;
 import dev.holdfast.Knowledge;
 import dev.holdfast.Report;
 import java.util.List;
@@ -178,7 +179,20 @@ class CallTest extends CoreScenario {
         assertThat(continuation.calls()).extracting(OpenCall::callId).containsExactly("c1", "c2");
         assertThat(continuation.calls()).extracting(OpenCall::ended).containsExactly(true, false);
         assertThat(continuation.calls().getFirst().answer()).isEqualTo("paid");
+        assertThat(continuation.asked()).isEmpty();
         assertThat(continuation.unended()).containsExactly("c2", "c3");
+    }
+
+    @Test
+    @Tag("TL-07")
+    void continuation_doesNotTellOfACallWhoseAnswerIsInTheAgentsRecord() {
+        session.callAsked("c1", "pay", "{}", true);
+        var first = key("c1");
+        cutOff(List.of("c1"), List.of("c1"));
+
+        assertThat(session.newest(Event.ContinuationOpened.class).calls()).isEmpty();
+        session.callAsked("d1", "pay", "{}", true);
+        assertThat(key("d1")).as("a second payment").isNotEqualTo(first);
     }
 
     @Test
@@ -191,7 +205,9 @@ class CallTest extends CoreScenario {
         session.idle();
         session.callFinished("c1", "paid");
 
-        assertThat(session.journal(Event.CallEnded.class)).isEmpty();
+        assertThat(session.journal(Event.CallEnded.class))
+                .singleElement()
+                .satisfies(e -> assertThat(e.outcome()).isEqualTo(CallOutcome.CANCELLED));
         session.message();
         assertThat(session.journal(Event.Noticed.class))
                 .extracting(Event.Noticed::what)

@@ -3,6 +3,7 @@ package dev.holdfast.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.ArrivalKind;
+import dev.holdfast.CallRuling;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.FeedEnd;
 import dev.holdfast.Knowledge;
@@ -504,8 +505,28 @@ final class CoreDriver {
         ended("exit code 137", "");
     }
 
+    /** The agent wants a call, and no rule is against it. */
     void callAsked(String callId, String tool, String input, boolean sideEffects) {
-        take(new Input.CallAsked(epoch, durable.incarnation(), callId, tool, DeliveryIds.digest(input), sideEffects));
+        callWanted(callId, tool, input, sideEffects, false);
+        var first = last;
+        if (live.calls().get(callId).stage() == Call.Stage.ASKED) {
+            judged(callId, new Ruling.Admitted("default", CallRuling.ALLOWED));
+            last = Stream.concat(first.stream(), last.stream()).toList();
+        }
+    }
+
+    void callWanted(String callId, String tool, String input, boolean sideEffects, boolean builtIn) {
+        take(new Input.CallAsked(
+                epoch, durable.incarnation(), callId, tool, DeliveryIds.digest(input), sideEffects, builtIn));
+    }
+
+    /** The door says this of a call now. */
+    void judged(String callId, Ruling ruling) {
+        judged(callId, live.calls().get(callId).round(), ruling, now);
+    }
+
+    void judged(String callId, int round, Ruling ruling, Instant at) {
+        take(new Input.CallJudged(epoch, durable.incarnation(), callId, round, ruling, "ann", at));
     }
 
     void callFinished(String callId, String answer) {

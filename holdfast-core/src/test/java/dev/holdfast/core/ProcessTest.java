@@ -156,7 +156,7 @@ class ProcessTest extends CoreScenario {
         session.died();
         session.tickDue();
         session.take(new Input.Reported(1, 1, new Report.Result(CoreDriver.answer("late"))));
-        session.take(new Input.CallAsked(1, 1, "c", "t", "d", true));
+        session.take(new Input.CallAsked(1, 1, "c", "t", "d", true, false));
         session.take(new Input.CallFinished(1, 1, "c", false, "x"));
         session.take(new Input.Slot(1, 1, Input.SlotAnswer.GRANTED));
 

@@ -1,6 +1,7 @@
 package dev.holdfast.runtime;
 
 import dev.holdfast.Arrival;
+import dev.holdfast.AuditRow;
 import dev.holdfast.JournalReader.Selection;
 import dev.holdfast.Outcome;
 import dev.holdfast.Received;
@@ -119,6 +120,11 @@ final class Chronicle {
     /** What {@code match} makes of any event so far. */
     <T> CompletionStage<Optional<T>> event(Function<Event, Optional<T>> match) {
         return find(0, stored -> true, match, () -> true);
+    }
+
+    /** What became of calls of tools, after event {@code after} (TL-08). */
+    CompletionStage<List<AuditRow>> audit(long after, int max) {
+        return AuditRows.read(parts.journal(), parts.codec(), name, after, max);
     }
 
     /** The ends after event {@code after} that {@code which} takes, at most {@code max}. */

@@ -1,6 +1,7 @@
 package dev.holdfast.runtime;
 
 import dev.holdfast.Attachment;
+import dev.holdfast.Author;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.Harness;
 import dev.holdfast.KnowledgeQuestion;
@@ -36,6 +37,8 @@ import org.slf4j.LoggerFactory;
 final class EffectRunner {
     private static final Logger LOG = LoggerFactory.getLogger(EffectRunner.class);
     private static final int ANSWER_EXCERPT_MAX = 16_384;
+    /** The agent's own record has the whole. */
+    private static final int BUILT_IN_EXCERPT_MAX = 2_000;
 
     private final SessionName session;
     private final Harness harness;
@@ -46,9 +49,14 @@ final class EffectRunner {
     private final String store;
     private final Path home;
     private final Outlet outlet;
-
+    private final Redaction redaction;
+    private final CallGate gate;
+    private final Map<String, Wanted> wanted = new HashMap<>();
     private final Map<Effect.Key, Effect> running = new HashMap<>();
     private final Map<String, String> callInputs = new HashMap<>();
+    /** Calls that have their answer, and whose end is not recorded. */
+    private final Set<String> answered = new HashSet<>();
+
     private final Map<String, ToolAnswer> answers = new HashMap<>();
     private final Map<String, RunningCall> calls = new HashMap<>();
     /** Who sent the message whose turn it is, once it was read. */
@@ -57,6 +65,9 @@ final class EffectRunner {
     private Optional<Attachment> attachment = Optional.empty();
     /** The incarnation that the attachment is for. */
     private long attached;
+
+    /** What the agent wants to use. */
+    private record Wanted(ToolEffects effects, String input) {}
 
     /** Where results go: the owner's serial inbox. */
     interface Outlet {
@@ -72,6 +83,9 @@ final class EffectRunner {
 
         /** What the session's boundary says of a message (MB-10). */
         boolean rejects(String text);
+
+        /** Whether somebody listens to questions (TL-04). */
+        boolean listened();
 
         /** Whether this host may still act for the session (P3). */
         boolean holds();
@@ -102,18 +116,39 @@ final class EffectRunner {
         this.store = store;
         this.home = home;
         this.outlet = outlet;
+        this.redaction = new Redaction(options.door());
+        this.gate = new CallGate(
+                session, options, ToolSwitch.in(home), transcript, redaction, outlet::listened, new CallGate.Work() {
+                    @Override
+                    public void later(Runnable step) {
+                        outlet.later(step);
+                    }
+
+                    @Override
+                    public void judged(Effect.AdmitCall call, Input.CallJudged judgement) {
+                        if (stillWanted(call)) {
+                            outlet.offer(judgement);
+                        }
+                    }
+
+                    @Override
+                    public void failed(String what, Throwable cause) {
+                        outlet.failed("could not " + what, cause);
+                    }
+                });
     }
 
-    void reconcile(Set<Effect> wanted) {
+    void reconcile(Set<Effect> effects) {
         var keys = new HashSet<Effect.Key>();
-        wanted.forEach(e -> keys.add(e.key()));
+        effects.forEach(e -> keys.add(e.key()));
         for (Effect gone : List.copyOf(running.values())) {
             if (!keys.contains(gone.key())) {
                 running.remove(gone.key());
                 cancel(gone);
+                forget(gone, effects);
             }
         }
-        for (Effect effect : wanted) {
+        for (Effect effect : effects) {
             if (running.putIfAbsent(effect.key(), effect) == null) {
                 start(effect);
             }
@@ -153,7 +188,9 @@ final class EffectRunner {
             case Effect.RunAgent e -> run(e);
             case Effect.Tell e -> tell(e);
             case Effect.Interrupt e -> attachment.ifPresent(a -> a.interrupt(e.turn()));
+            case Effect.AdmitCall e -> admit(e);
             case Effect.RunCall e -> call(e);
+            case Effect.PermitCall e -> attachment.ifPresent(a -> a.permit(e.callId(), e.refusal()));
             case Effect.AnswerCall e -> answer(e);
             case Effect.StopAgent e -> stop(e);
             case Effect.Judge e -> judge(e);
@@ -179,10 +216,34 @@ final class EffectRunner {
             case Effect.RunAgent ignored -> {} // ended, or being stopped
             case Effect.Tell ignored -> {} // landed, or its incarnation is over
             case Effect.Interrupt ignored -> {} // answered, or over
+            case Effect.AdmitCall ignored -> {} // judged, or not wanted any more
             case Effect.AnswerCall ignored -> {} // given
+            case Effect.PermitCall ignored -> {} // given
             case Effect.StopAgent ignored -> {} // ended
             case Effect.Judge ignored -> {} // judged, or its incarnation is over
         }
+    }
+
+    /** What a call was about is kept as long as it may have to be judged or run again. */
+    private void forget(Effect gone, Set<Effect> effects) {
+        callOf(gone)
+                .filter(id -> !(gone instanceof Effect.AdmitCall)) // a person may be asked about it
+                .filter(id -> effects.stream()
+                        .noneMatch(e -> callOf(e).filter(id::equals).isPresent()))
+                .ifPresent(id -> {
+                    callInputs.remove(id);
+                    wanted.remove(id);
+                });
+    }
+
+    private static Optional<String> callOf(Effect effect) {
+        return switch (effect) {
+            case Effect.AdmitCall e -> Optional.of(e.callId());
+            case Effect.RunCall e -> Optional.of(e.callId());
+            case Effect.AnswerCall e -> Optional.of(e.callId());
+            case Effect.PermitCall e -> Optional.of(e.callId());
+            default -> Optional.empty();
+        };
     }
 
     private boolean stillWanted(Effect effect) {
@@ -191,13 +252,15 @@ final class EffectRunner {
 
     private void ask(Effect.AskKnowledge e) {
         callInputs.clear();
+        wanted.clear();
+        answered.clear();
         answers.clear();
         calls.clear();
         var specs =
                 tools.values().stream().map(t -> t.spec().effects(t.effects())).toList();
         long epoch = e.key().epoch();
         long incarnation = e.key().incarnation();
-        var launch = new Launch(store, session, epoch, incarnation, home, specs);
+        var launch = new Launch(store, session, epoch, incarnation, home, specs, true);
         var begun = harness.attach(launch, report -> outlet.later(() -> take(epoch, incarnation, report)));
         attachment = Optional.of(begun);
         attached = incarnation;
@@ -209,13 +272,26 @@ final class EffectRunner {
             case Report.Text t -> outlet.text(t.fragment());
             case Report.CallRequested c -> {
                 callInputs.putIfAbsent(c.callId(), c.input());
-                boolean sideEffects = Optional.ofNullable(tools.get(c.tool()))
-                        .map(t -> t.effects() != ToolEffects.READ)
-                        .orElse(false);
-                outlet.offer(new Input.CallAsked(
-                        epoch, incarnation, c.callId(), c.tool(), Digests.sha256(c.input()), sideEffects));
+                var effects = Optional.ofNullable(tools.get(c.tool()))
+                        .map(Tool::effects)
+                        .orElse(ToolEffects.READ);
+                wants(epoch, incarnation, c.callId(), c.tool(), new Wanted(effects, c.input()), false);
             }
-            default -> outlet.offer(new Input.Reported(epoch, incarnation, report));
+            case Report.PermissionAsked p ->
+                wants(epoch, incarnation, p.callId(), p.tool(), new Wanted(p.effects(), p.input()), true);
+            case Report.ToolUsed u -> {
+                wanted.remove(u.callId());
+                redaction.look(u.input());
+                outlet.offer(new Input.ToolUsed(
+                        epoch,
+                        incarnation,
+                        u.callId(),
+                        u.tool(),
+                        Digests.sha256(u.input()),
+                        u.error(),
+                        excerpt(u.answer(), BUILT_IN_EXCERPT_MAX)));
+            }
+            default -> outlet.offer(new Input.Reported(epoch, incarnation, redaction.report(report)));
         }
     }
 
@@ -263,7 +339,51 @@ final class EffectRunner {
         }));
     }
 
+    // ---- calls ----------------------------------------------------------------------------------------------------
+
+    private void wants(long epoch, long incarnation, String callId, String tool, Wanted what, boolean builtIn) {
+        if (wanted.putIfAbsent(callId, what) == null) {
+            redaction.look(what.input());
+        }
+        outlet.offer(new Input.CallAsked(
+                epoch,
+                incarnation,
+                callId,
+                tool,
+                Digests.sha256(what.input()),
+                what.effects() != ToolEffects.READ,
+                builtIn));
+    }
+
+    /** Asks the door, once it is known whose turn it is. */
+    private void admit(Effect.AdmitCall e) {
+        if (e.message() == 0) {
+            judge(e, Optional.empty());
+        } else if (sender.filter(s -> s.message() == e.message()).isPresent()) {
+            judge(e, sender.map(Transcript.Sender::author));
+        } else {
+            then("read who sent message " + e.message(), e, transcript.author(session, e.message()), author -> {
+                sender = Optional.of(new Transcript.Sender(e.message(), author));
+                judge(e, Optional.of(author));
+            });
+        }
+    }
+
+    private void judge(Effect.AdmitCall e, Optional<Author> author) {
+        var what = wanted.getOrDefault(e.callId(), new Wanted(ToolEffects.WRITE, "{}"));
+        gate.judge(new CallGate.Asked(e, author, what.effects(), what.input()));
+    }
+
+    private String excerpt(String text, int max) {
+        var clean = redaction.text(text);
+        return clean.length() > max ? clean.substring(0, max - 1) + "…" : clean;
+    }
+
     private void call(Effect.RunCall e) {
+        if (!gate.fresh(e.judgedAt())) {
+            outlet.offer(new Input.CallHeldBack(e.key().epoch(), e.key().incarnation(), e.callId(), e.round()));
+            return;
+        }
         var surroundings = options.surroundings();
         var deadline = Optional.ofNullable(tools.get(e.tool()))
                 .flatMap(Tool::deadline)
@@ -310,14 +430,25 @@ final class EffectRunner {
     private void finish(Effect.RunCall e, ToolAnswer given) {
         var answer = given.within(options.toolLimits().answerBytes());
         outlet.later(() -> {
-            answers.put(e.callId(), answer);
+            var told = answer.error() ? ToolAnswer.error(redaction.registered(answer.text())) : answer;
+            if (stillWanted(e) && outlet.holds()) {
+                // Its row is written with this. Nobody waits for that: without it, the call may have happened.
+                answered.add(e.callId());
+                attachment.ifPresent(a -> a.answer(e.callId(), told));
+            } else {
+                answers.put(e.callId(), told);
+            }
             outlet.offer(new Input.CallFinished(
-                    e.key().epoch(), e.key().incarnation(), e.callId(), answer.error(), excerpt(answer)));
+                    e.key().epoch(),
+                    e.key().incarnation(),
+                    e.callId(),
+                    answer.error(),
+                    excerpt(words(answer), ANSWER_EXCERPT_MAX)));
         });
     }
 
     /** What the journal keeps of an answer: its words, and which images there were. */
-    private static String excerpt(ToolAnswer answer) {
+    private static String words(ToolAnswer answer) {
         var all = new StringBuilder(answer.text());
         for (ToolAnswer.Block block : answer.blocks()) {
             if (block instanceof ToolAnswer.Image image && all.length() <= ANSWER_EXCERPT_MAX) {
@@ -327,15 +458,23 @@ final class EffectRunner {
                         .append(')');
             }
         }
-        return all.length() > ANSWER_EXCERPT_MAX ? all.substring(0, ANSWER_EXCERPT_MAX - 1) + "…" : all.toString();
+        return all.toString();
     }
 
     private void answer(Effect.AnswerCall e) {
+        if (e.refusal().isPresent()) {
+            attachment.ifPresent(
+                    a -> a.answer(e.callId(), ToolAnswer.error(e.refusal().get())));
+            return;
+        }
+        if (answered.remove(e.callId())) {
+            return;
+        }
         var answer = answers.remove(e.callId());
         if (answer == null) {
             LOG.warn("session {}: no answer is kept for call {}", session, e.callId());
-            return;
+        } else {
+            attachment.ifPresent(a -> a.answer(e.callId(), answer));
         }
-        attachment.ifPresent(a -> a.answer(e.callId(), answer));
     }
 }

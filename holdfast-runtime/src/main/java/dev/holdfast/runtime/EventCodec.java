@@ -16,7 +16,6 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.module.SimpleModule;
-import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Events and snapshots as JSON, with a version each. A type or version this program does not know is refused, never
@@ -25,10 +24,10 @@ import tools.jackson.databind.node.ObjectNode;
 @SuppressWarnings("exports") // events are shown to the testkit only
 public final class EventCodec {
     /** Raised when the shape of any event changes; old shapes stay readable. */
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
-    /** The same for snapshots: those of version 1 have no binding. */
-    static final int SNAPSHOT_VERSION = 2;
+    /** The same for snapshots: those of version 1 have no binding, those of version 2 no calls that are asked about. */
+    static final int SNAPSHOT_VERSION = 3;
 
     private static final Map<String, Class<? extends Event>> TYPES = types();
 
@@ -59,7 +58,13 @@ public final class EventCodec {
                             + ", which this version of Holdfast does not know: use a newer one");
         }
         try {
-            return JSON.readValue(stored.event().body(), type);
+            return stored.event().version() == VERSION
+                    ? JSON.readValue(stored.event().body(), type)
+                    : JSON.treeToValue(
+                            OlderShapes.event(
+                                    stored.event().type(),
+                                    JSON.readTree(stored.event().body())),
+                            type);
         } catch (JacksonException e) {
             throw new JournalException(
                     JournalException.Problem.DAMAGED,
@@ -89,15 +94,10 @@ public final class EventCodec {
                             + ", which this version of Holdfast does not know: use a newer one");
         }
         try {
-            if (snapshot.version() == SNAPSHOT_VERSION) {
-                return JSON.readValue(snapshot.body(), Durable.class);
-            }
-            if (!(JSON.readTree(snapshot.body()) instanceof ObjectNode first)) {
-                throw new JournalException(
-                        JournalException.Problem.DAMAGED, "the snapshot at event " + snapshot.seq() + " is no object");
-            }
-            first.putObject("binding");
-            return JSON.treeToValue(first, Durable.class);
+            return snapshot.version() == SNAPSHOT_VERSION
+                    ? JSON.readValue(snapshot.body(), Durable.class)
+                    : JSON.treeToValue(
+                            OlderShapes.state(snapshot.version(), JSON.readTree(snapshot.body())), Durable.class);
         } catch (JacksonException e) {
             throw new JournalException(
                     JournalException.Problem.DAMAGED,

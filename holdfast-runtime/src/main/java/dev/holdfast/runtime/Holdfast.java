@@ -406,6 +406,11 @@ public final class Holdfast implements AutoCloseable {
         }
     }
 
+    /** Stops and releases all tools of all sessions of this host's home directory (TL-04). */
+    public ToolSwitch tools() {
+        return ToolSwitch.in(parts.home());
+    }
+
     /** How many agent processes are held now. */
     public int processes() {
         return parts.slots().inUse();

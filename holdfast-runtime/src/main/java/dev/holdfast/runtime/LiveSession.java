@@ -2,10 +2,12 @@ package dev.holdfast.runtime;
 
 import dev.holdfast.Addresses;
 import dev.holdfast.ArrivalKind;
+import dev.holdfast.AuditRow;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.Drained;
 import dev.holdfast.EventListener;
 import dev.holdfast.HoldfastException;
+import dev.holdfast.OpenQuestion;
 import dev.holdfast.Outcome;
 import dev.holdfast.Payload;
 import dev.holdfast.Receipt;
@@ -341,6 +343,22 @@ final class LiveSession extends SessionMail {
             when w.id().equals(id) -> Optional.of(CompletableFuture.completedFuture(Optional.empty()));
             default -> Optional.empty();
         };
+    }
+
+    @Override
+    public CompletionStage<List<OpenQuestion>> questions() {
+        return onward(known().thenApply(now ->
+                now.questions().stream().map(QuestionListeners::shown).toList()));
+    }
+
+    @Override
+    public Subscription onQuestion(Consumer<OpenQuestion> handler) {
+        return listeners.add(handler, known());
+    }
+
+    @Override
+    public CompletionStage<List<AuditRow>> audit(long after, int max) {
+        return onward(chronicle.audit(after, max));
     }
 
     @Override

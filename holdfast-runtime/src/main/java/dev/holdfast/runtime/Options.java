@@ -1,6 +1,7 @@
 package dev.holdfast.runtime;
 
 import dev.holdfast.Agent;
+import dev.holdfast.Guard;
 import dev.holdfast.Limits;
 import dev.holdfast.SessionLimits;
 import dev.holdfast.SessionName;
@@ -18,6 +19,7 @@ import java.util.function.Function;
  * @param processes the cap on live agent processes (HS-04, default {@code max(4, memory / 512 MiB)})
  * @param slotWait how long a session waits for a place before it is told (HS-04, default 60 s)
  * @param toolLimits how long a host tool may run and how much it may answer (TL-06, TL-10)
+ * @param door who decides about calls of tools, and what is kept out of the records (TL-03, TL-08)
  * @param stopWait how long {@link Holdfast#close} waits for processes to end (default 15 s)
  * @param snapshotEvents events after which a snapshot of the state is kept, which bounds recovery (default 500)
  * @param home private directory for run files and agents; absent: the journal's directory
@@ -32,6 +34,7 @@ public record Options(
         int processes,
         Duration slotWait,
         ToolLimits toolLimits,
+        DoorRules door,
         Duration stopWait,
         int snapshotEvents,
         Optional<Path> home,
@@ -57,6 +60,7 @@ public record Options(
                 processesFor(Runtime.getRuntime().maxMemory() * 4),
                 Duration.ofSeconds(60),
                 ToolLimits.standard(),
+                DoorRules.standard(),
                 Duration.ofSeconds(15),
                 500,
                 Optional.empty(),
@@ -77,6 +81,7 @@ public record Options(
                 processes,
                 slotWait,
                 toolLimits,
+                door,
                 stopWait,
                 snapshotEvents,
                 home,
@@ -92,6 +97,7 @@ public record Options(
                 processes,
                 slotWait,
                 toolLimits,
+                door,
                 stopWait,
                 snapshotEvents,
                 home,
@@ -107,6 +113,7 @@ public record Options(
                 processes,
                 slotWait,
                 toolLimits,
+                door,
                 stopWait,
                 snapshotEvents,
                 home,
@@ -122,6 +129,7 @@ public record Options(
                 processes,
                 slotWait,
                 toolLimits,
+                door,
                 stopWait,
                 snapshotEvents,
                 home,
@@ -137,12 +145,39 @@ public record Options(
                 processes,
                 slotWait,
                 toolLimits,
+                door,
                 stopWait,
                 snapshotEvents,
                 home,
                 surroundings,
                 resolver,
                 core);
+    }
+
+    public Options door(DoorRules door) {
+        return new Options(
+                limits,
+                unread,
+                processes,
+                slotWait,
+                toolLimits,
+                door,
+                stopWait,
+                snapshotEvents,
+                home,
+                surroundings,
+                resolver,
+                core);
+    }
+
+    /** Judges every call of a tool before it runs (TL-03). */
+    public Options guard(Guard guard) {
+        return door(door.guard(guard));
+    }
+
+    /** What never reaches journal, audit, events, logs or errors (TL-08); besides those given before. */
+    public Options secrets(String... values) {
+        return door(door.secrets(values));
     }
 
     public Options home(Path home) {
@@ -152,6 +187,7 @@ public record Options(
                 processes,
                 slotWait,
                 toolLimits,
+                door,
                 stopWait,
                 snapshotEvents,
                 Optional.of(home),
@@ -167,6 +203,7 @@ public record Options(
                 processes,
                 slotWait,
                 toolLimits,
+                door,
                 stopWait,
                 snapshotEvents,
                 home,
@@ -182,6 +219,7 @@ public record Options(
                 processes,
                 slotWait,
                 toolLimits,
+                door,
                 stopWait,
                 snapshotEvents,
                 home,
@@ -197,6 +235,7 @@ public record Options(
                 processes,
                 slotWait,
                 toolLimits,
+                door,
                 stopWait,
                 snapshotEvents,
                 home,

@@ -117,6 +117,9 @@ final class Owner {
         /** What the session's boundary says of a message (MB-10). */
         boolean rejects(String text);
 
+        /** Whether somebody listens to questions (TL-04). */
+        boolean listened();
+
         /** The ownership is lost or the store failed; the owner does nothing more. */
         void over(Owner owner, String why, Optional<Throwable> cause);
     }
@@ -554,6 +557,11 @@ final class Owner {
         @Override
         public boolean rejects(String text) {
             return audience.rejects(text);
+        }
+
+        @Override
+        public boolean listened() {
+            return audience.listened();
         }
 
         @Override

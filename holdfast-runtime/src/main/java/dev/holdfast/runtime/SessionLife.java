@@ -89,6 +89,7 @@ abstract class SessionLife implements Session, Owner.Audience {
 
     final Callers callers;
     final Internals internals;
+    final QuestionListeners listeners;
     final List<CompletableFuture<Boolean>> awaiting = new ArrayList<>();
     final Map<Long, List<Ending>> settling = new LinkedHashMap<>();
     Optional<Reading> reading = Optional.empty();
@@ -147,6 +148,7 @@ abstract class SessionLife implements Session, Owner.Audience {
         this.watches = new Watches(feed, parts);
         this.callers = new Callers(executor);
         this.internals = new Internals(executor);
+        this.listeners = new QuestionListeners(executor);
     }
 
     Harness harness() {

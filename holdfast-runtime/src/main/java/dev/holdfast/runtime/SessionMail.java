@@ -89,6 +89,7 @@ abstract class SessionMail extends SessionLife {
                     default -> {}
                 }
                 internals.committed(event);
+                listeners.committed(event);
                 reading.ifPresent(r -> r.committed(event));
             }
         }
@@ -182,6 +183,11 @@ abstract class SessionMail extends SessionLife {
             LOG.warn("the boundary of session {} failed; the message is let through", name, e);
             return false;
         }
+    }
+
+    @Override
+    public boolean listened() {
+        return listeners.any();
     }
 
     @Override

@@ -35,10 +35,16 @@ final class ToolDoor {
             Thread.currentThread().interrupt();
             return ToolAnswer.error("the tool was interrupted");
         } catch (Exception | LinkageError e) {
-            LOG.warn("tool {} of session {} failed", name, call.session(), e);
+            // its words may hold what the tool was given, and a log is read by others
+            LOG.warn("tool {} of session {} failed with {}, {}", name, call.session(), e.getClass(), place(e));
             var why = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
             return ToolAnswer.error("the tool failed: " + why);
         }
+    }
+
+    private static String place(Throwable e) {
+        var trace = e.getStackTrace();
+        return trace.length == 0 ? "nobody knows where" : "at " + trace[0];
     }
 
     private static ToolAnswer again(OpenCall before) {

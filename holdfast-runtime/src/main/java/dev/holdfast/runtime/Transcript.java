@@ -9,6 +9,7 @@ import dev.holdfast.Line;
 import dev.holdfast.Outcome;
 import dev.holdfast.SessionName;
 import dev.holdfast.StoredEvent;
+import dev.holdfast.core.Approval;
 import dev.holdfast.core.Event;
 import dev.holdfast.core.OpenCall;
 import dev.holdfast.core.Taken;
@@ -16,8 +17,10 @@ import dev.holdfast.core.Told;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -139,11 +142,27 @@ final class Transcript {
                         0,
                         Event.ContinuationOpened.class,
                         e -> e.turn() == turn && e.delivery().equals(id))
-                .thenApply(found -> found.map(Transcript::continuationText)
-                        .orElse("[holdfast] You were interrupted in the middle of this turn. Please go on."));
+                .thenCompose(found -> found.map(e -> answers(session, e.asked(), Map.of())
+                                .thenApply(answers -> continuationText(e, answers)))
+                        .orElse(CompletableFuture.completedFuture(
+                                "[holdfast] You were interrupted in the middle of this turn. Please go on.")));
     }
 
-    static String continuationText(Event.ContinuationOpened e) {
+    /** What persons said to these questions by now, by the number of their answer. */
+    private CompletionStage<Map<Long, String>> answers(
+            SessionName session, List<Approval> asked, Map<Long, String> known) {
+        var next = asked.stream()
+                .filter(a -> a.state() == Approval.State.ANSWERED && !known.containsKey(a.number()))
+                .findFirst();
+        return next.map(a -> text(session, a.number()).thenCompose(words -> {
+                    var more = new HashMap<>(known);
+                    more.put(a.number(), words);
+                    return answers(session, asked, more);
+                }))
+                .orElse(CompletableFuture.completedFuture(known));
+    }
+
+    static String continuationText(Event.ContinuationOpened e, Map<Long, String> answers) {
         var text =
                 new StringBuilder("[holdfast] Your process was restarted in the middle of this turn. Please go on with"
                         + " what you were asked; do not begin again with what you have done.");
@@ -156,6 +175,9 @@ final class Transcript {
                 text.append(" may have happened: its end is not known. Check before you call it again.");
             }
         }
+        for (Approval asked : e.asked()) {
+            text.append("\nYour call of the tool ").append(asked.call().tool()).append(whatBecame(asked, answers));
+        }
         for (String call : e.unended()) {
             if (e.calls().stream().noneMatch(c -> c.callId().equals(call))) {
                 text.append("\nYour tool call ")
@@ -164,6 +186,19 @@ final class Transcript {
             }
         }
         return text.toString();
+    }
+
+    private static String whatBecame(Approval asked, Map<Long, String> answers) {
+        return switch (asked.state()) {
+            case OPEN ->
+                " was not begun: a person is asked whether it may be. Make it again as it was, and it waits for the answer.";
+            case ANSWERED ->
+                CallGate.yes(answers.getOrDefault(asked.number(), ""))
+                        ? " was not begun, and was approved in the meantime: make it again, once, as it was."
+                        : " was not begun, and was refused in the meantime by the person who was asked.";
+            case LAPSED -> " was not begun: nobody answered whether it may be.";
+            case USED -> " was approved and begun.";
+        };
     }
 
     private <E extends Event> CompletionStage<Optional<E>> find(

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.holdfast.ArrivalKind;
+import dev.holdfast.CallOutcome;
+import dev.holdfast.CallRuling;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.EventRecord;
 import dev.holdfast.FeedEnd;
@@ -15,6 +17,9 @@ import dev.holdfast.SnapshotRecord;
 import dev.holdfast.StoredEvent;
 import dev.holdfast.TurnMark;
 import dev.holdfast.Usage;
+import dev.holdfast.core.Approval;
+import dev.holdfast.core.AskedCall;
+import dev.holdfast.core.CallFacts;
 import dev.holdfast.core.Core;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Event;
@@ -22,7 +27,9 @@ import dev.holdfast.core.OpenCall;
 import dev.holdfast.core.Phase;
 import dev.holdfast.core.Taken;
 import dev.holdfast.core.Told;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Arrays;
@@ -41,6 +48,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Stored events and snapshots: what was written is read, and nothing is half-read. */
 class EventCodecTest {
@@ -53,13 +61,16 @@ class EventCodecTest {
     static Stream<Event> events() {
         var usage = new Usage(1, 2, 3, 4, OptionalLong.of(5));
         var call = new OpenCall("c", "tool", "d", "k", true, false, "answer", false);
+        var facts = new CallFacts(3, "ann", CallRuling.APPROVED, "rule");
+        var asked = new AskedCall(1, "c", "tool", "d", "k", true, facts);
+        var approval = new Approval("q", asked, Approval.State.ANSWERED, 6, false);
         return Stream.of(
                 new Event.SessionOpened("00ff", "claude", NOON),
                 new Event.PhaseChanged(Phase.Trigger.RESUME, "", Optional.of(NOON)),
                 new Event.ArrivalDone(4, ArrivalKind.CANCEL, 0, "done"),
                 new Event.MessageEnded(MESSAGE, Outcome.CLOSED, true, "text", "why"),
                 new Event.FinishAsked(5, "why"),
-                new Event.QuestionAsked("q", "text", NOON, 5),
+                new Event.QuestionAsked("q", "text", NOON, 5, Optional.of(asked)),
                 new Event.QuestionAnswered("q", 6),
                 new Event.QuestionWithdrawn("q", "why"),
                 new Event.MemoryDropped(3, "reset"),
@@ -74,7 +85,7 @@ class EventCodecTest {
                 new Event.SteerPlanned(1, MESSAGE, LINE),
                 new Event.SteerLanded(1, MESSAGE, LINE),
                 new Event.SteerReturned(1, MESSAGE, LINE),
-                new Event.ContinuationOpened(1, LINE, "why", List.of(call), List.of("c2"), NOON),
+                new Event.ContinuationOpened(1, LINE, "why", List.of(call), List.of("c2"), List.of(approval), NOON),
                 new Event.TurnReturned(1, "why", NOON),
                 new Event.TurnSettled(
                         1,
@@ -87,8 +98,9 @@ class EventCodecTest {
                         usage,
                         new TurnMark(1, List.of("a"), "b"),
                         "r"),
-                new Event.CallStarted(1, "c", "tool", "d", "k"),
-                new Event.CallEnded(1, "c", "tool", true, "answer"),
+                new Event.CallStarted(1, "c", "tool", "d", "k", true, facts),
+                new Event.CallEnded(
+                        1, "c", "tool", true, "answer", "d", "k", true, facts, CallOutcome.LOST, OptionalLong.of(7)),
                 new Event.InterruptAsked(1, 5, true, "cancelled"),
                 new Event.AgentBound(Map.of("model", "slow", "effort", ""), List.of("model: 'a' is now 'slow'")),
                 new Event.IncarnationPlanned(2),
@@ -213,13 +225,54 @@ class EventCodecTest {
                 new Event.AgentBound(Map.of("model", "slow"), List.of()),
                 new Event.IncarnationPlanned(1),
                 new Event.NativeSessionReplaced("native", "the first"),
-                new Event.CallStarted(1, "c", "tool", "d", "k"),
+                new Event.QuestionAsked(
+                        "q",
+                        "text",
+                        NOON,
+                        5,
+                        Optional.of(new AskedCall(
+                                1, "c", "tool", "d", "k", true, new CallFacts(2, "ann", CallRuling.NONE, "rule")))),
+                new Event.QuestionAnswered("q", 3),
+                new Event.CallStarted(
+                        1, "c", "tool", "d", "k", false, new CallFacts(2, "ann", CallRuling.APPROVED, "rule")),
                 new Event.InterruptAsked(1, 5, true, "cancelled"))) {
             state = core.apply(state, e);
         }
         assertThat(codec.restore(codec.snapshot(6, state))).isEqualTo(state);
         assertThatThrownBy(() -> codec.restore(new SnapshotRecord(6, 99, new byte[0])))
                 .hasMessageContaining("version 99");
+    }
+
+    /** What version 1 wrote, as it was written, and a state of it. */
+    @Test
+    @Tag("MB-17")
+    void eventsAndSnapshot_ofTheFirstFormat_areRead() throws Exception {
+        var json = JsonMapper.builder().build();
+        var types = new TreeSet<String>();
+        try (var lines = new BufferedReader(new InputStreamReader(
+                EventCodecTest.class.getResourceAsStream("format-1.jsonl"), StandardCharsets.UTF_8))) {
+            for (String line : lines.lines().toList()) {
+                var stored = json.readTree(line);
+                var type = stored.path("type").stringValue();
+                var body = json.writeValueAsBytes(stored.path("body"));
+                if (type.equals("SNAPSHOT")) {
+                    var state = codec.restore(new SnapshotRecord(5, 1, body));
+                    assertThat(state.turn().orElseThrow().calls()).hasSize(1);
+                    assertThat(state.questions()).hasSize(1);
+                    assertThat(state.approvals()).isEmpty();
+                    continue;
+                }
+                types.add(type);
+                var event = codec.decode(stored(new EventRecord(type, 1, OptionalLong.empty(), body)));
+                assertThat(codec.decode(stored(codec.encode(event)))).isEqualTo(event);
+                if (event instanceof Event.CallEnded e) {
+                    assertThat(e.answer()).isEqualTo("answer");
+                    assertThat(e.outcome()).isEqualTo(CallOutcome.ERROR);
+                    assertThat(e.facts().ruling()).isEqualTo(CallRuling.NONE);
+                }
+            }
+        }
+        assertThat(types).hasSizeGreaterThanOrEqualTo(36);
     }
 
     /** As the first version wrote it. */

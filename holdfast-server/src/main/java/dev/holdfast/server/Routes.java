@@ -78,6 +78,8 @@ final class Routes {
                 order(session + "/reset", this::reset),
                 order(session + "/clear", this::clear),
                 words(session + "/answers", this::answer),
+                get(session + "/questions", this::questions),
+                get(session + "/audit", this::audit),
                 get(session + "/dead-letters", this::deadLetters),
                 order(session + "/dead-letters/{number}/resend", this::resend),
                 words("/v1/addresses/{token}", this::deliver));
@@ -342,6 +344,32 @@ final class Routes {
         members.put("pending", true);
         members.put("held", held(session.name()));
         return Answer.json(202, members);
+    }
+
+    private Answer questions(Route.Asked asked) {
+        var session = session(asked);
+        var open = waits.on(session.questions());
+        return Answer.json(
+                200,
+                Map.of(
+                        "session",
+                        session.name().value(),
+                        "questions",
+                        open.stream().map(Shown::question).toList()));
+    }
+
+    private Answer audit(Route.Asked asked) {
+        int limit = (int) query(asked, "limit", PAGE_MAX, 1, PAGE_MAX);
+        long after = query(asked, "after", 0, 0, Long.MAX_VALUE);
+        var session = session(asked);
+        var rows = waits.on(session.audit(after, limit));
+        var members = new LinkedHashMap<String, Object>();
+        members.put("session", session.name().value());
+        members.put("rows", rows.stream().map(Shown::row).toList());
+        if (rows.size() == limit) {
+            members.put("next", rows.getLast().seq());
+        }
+        return Answer.json(200, members);
     }
 
     private Answer deadLetters(Route.Asked asked) {

@@ -1,5 +1,7 @@
 package dev.holdfast.server;
 
+import dev.holdfast.AuditRow;
+import dev.holdfast.OpenQuestion;
 import dev.holdfast.Receipt;
 import dev.holdfast.Reply;
 import dev.holdfast.SessionName;
@@ -7,6 +9,7 @@ import dev.holdfast.SessionStatus;
 import dev.holdfast.SessionSummary;
 import dev.holdfast.Usage;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 
 /** How the API shows things. A member that does not apply is absent, never null. */
@@ -65,6 +68,33 @@ final class Shown {
         status.costMicros().ifPresent(micros -> members.put("cost_micros", micros));
         members.put("last_words", status.lastWords());
         members.put("held", held);
+        return members;
+    }
+
+    static Map<String, Object> question(OpenQuestion question) {
+        var members = new LinkedHashMap<String, Object>();
+        members.put("id", question.id());
+        members.put("text", question.text());
+        members.put("deadline", question.deadline().toString());
+        question.tool().ifPresent(tool -> members.put("tool", tool));
+        return members;
+    }
+
+    static Map<String, Object> row(AuditRow row) {
+        var members = new LinkedHashMap<String, Object>();
+        members.put("seq", row.seq());
+        members.put("at", row.at().toString());
+        members.put("author", row.author());
+        members.put("turn", row.turn());
+        members.put("message", row.message());
+        members.put("call", row.callId());
+        members.put("tool", row.tool());
+        members.put("built_in", row.builtIn());
+        members.put("input_sha256", row.inputDigest());
+        members.put("ruling", row.ruling().name().toLowerCase(Locale.ROOT));
+        members.put("rule", row.rule());
+        row.took().ifPresent(took -> members.put("took_ms", took.toMillis()));
+        members.put("outcome", row.outcome().name().toLowerCase(Locale.ROOT));
         return members;
     }
 

@@ -480,6 +480,8 @@ final class DoorTest {
                         "POST /v1/sessions/{name}/reset",
                         "POST /v1/sessions/{name}/clear",
                         "POST /v1/sessions/{name}/answers",
+                        "GET /v1/sessions/{name}/questions",
+                        "GET /v1/sessions/{name}/audit",
                         "GET /v1/sessions/{name}/dead-letters",
                         "POST /v1/sessions/{name}/dead-letters/{number}/resend",
                         "POST /v1/addresses/{token}");

@@ -11,6 +11,7 @@ import dev.holdfast.core.Taken;
 import dev.holdfast.core.Told;
 import dev.holdfast.testkit.MessageLedger.Entry;
 import dev.holdfast.testkit.MessageLedger.Place;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -52,7 +53,7 @@ final class EventRules {
     private final Map<String, Long> questions = new HashMap<>();
     private final Map<String, Instant> deadlines = new HashMap<>();
     private final Set<String> questionsOver = new HashSet<>();
-    private final Set<String> startedCalls = new HashSet<>();
+    private final CallRules calls;
     private long forgotten;
 
     /**
@@ -72,6 +73,11 @@ final class EventRules {
         this.read = read;
         this.combines = combines;
         this.limits = limits;
+        this.calls = new CallRules(broken);
+    }
+
+    CallRules calls() {
+        return calls;
     }
 
     Phase phase() {
@@ -99,10 +105,6 @@ final class EventRules {
     /** Turns up to here must not be in the agent's memory any more. */
     long forgotten() {
         return forgotten;
-    }
-
-    boolean started(String idempotencyKey) {
-        return startedCalls.contains(idempotencyKey);
     }
 
     private void check(boolean holds, String what) {
@@ -147,6 +149,7 @@ final class EventRules {
                     ledger.move(m, Place.FRONT);
                 });
             case Event.QuestionAsked e -> {
+                calls.asked(e);
                 questions.put(e.id(), ledger.arrivals());
                 deadlines.put(e.id(), e.deadline());
             }
@@ -161,7 +164,8 @@ final class EventRules {
                 limitOwed = false;
                 continuationQueued = true;
             }
-            case Event.CallStarted e -> startedCalls.add(e.key());
+            case Event.CallStarted e -> calls.started(e);
+            case Event.CallEnded e -> calls.ended(e);
             case Event.IncarnationPlanned e -> {
                 check(
                         !up && e.incarnation() == incarnation + 1,
@@ -172,6 +176,7 @@ final class EventRules {
             }
             case Event.IncarnationEnded e -> {
                 check(up && e.incarnation() == incarnation, "P3: incarnation " + e.incarnation() + " ends twice");
+                calls.incarnationEnded();
                 up = false;
             }
             default -> {}
@@ -497,6 +502,7 @@ final class EventRules {
                 answer.number() > questions.getOrDefault(e.id(), Long.MAX_VALUE),
                 "IN-14: " + answer + " was accepted before question " + e.id() + " was asked, and is its answer");
         check(answer.label.subject().equals(e.id()), "IN-14: " + answer + " is about " + answer.label.subject());
+        calls.answered(e.id(), new String(answer.arrival.body(), StandardCharsets.UTF_8));
     }
 
     private void questionWithdrawn(Event.QuestionWithdrawn e, Instant at) {
@@ -505,7 +511,7 @@ final class EventRules {
         }
         check(questions.containsKey(e.id()) && questionsOver.add(e.id()), "IN-14: " + e.id() + " is not open");
         check(
-                phase == Phase.CLOSED || !at.isBefore(deadlines.get(e.id())),
+                phase == Phase.CLOSED || calls.over(e) || !at.isBefore(deadlines.get(e.id())),
                 "IN-17: question " + e.id() + " is given up before its deadline");
     }
 

@@ -293,9 +293,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
 
     void toolRuns(ToolCall call) {
         afterStep();
-        check(
-                events.started(call.idempotencyKey()),
-                () -> "TL-07: call " + call.callId() + " runs before its start is durable");
+        events.calls().runs(call.callId(), call.idempotencyKey(), call.input());
     }
 
     /** Addresses that the session says it has (IN-08). */

@@ -89,6 +89,12 @@ public enum SeededBug {
     RESET_KEEPS_MEMORY("IN-20", 200),
     /** A message that kills every agent is tried for ever. */
     POISON_RUNS_FOR_EVER("MB-20", 1_000),
+    /** A call that a rule denies runs. */
+    DENIED_CALL_RUNS("TL-03", 200),
+    /** Nobody answered whether a call may run, and it runs. */
+    SILENCE_TAKEN_FOR_YES("TL-04", 200),
+    /** A call that was running when its agent died has no row in the audit. */
+    LOST_CALL_WITHOUT_ROW("TL-08", 200),
     /** The boundary is not asked. */
     BOUNDARY_IGNORED("MB-10", 500);
 

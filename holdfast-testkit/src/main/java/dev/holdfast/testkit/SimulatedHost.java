@@ -10,6 +10,7 @@ import dev.holdfast.ToolAnswer;
 import dev.holdfast.ToolCall;
 import dev.holdfast.ToolSpec;
 import dev.holdfast.core.Core;
+import dev.holdfast.runtime.DoorRules;
 import dev.holdfast.runtime.Holdfast;
 import dev.holdfast.runtime.Options;
 import dev.holdfast.runtime.ToolLimits;
@@ -90,6 +91,7 @@ final class SimulatedHost {
                 4,
                 Duration.ofSeconds(60),
                 ToolLimits.standard(),
+                DoorRules.standard().guard(SimulatedGuard.POLICY).askTime(Duration.ofSeconds(4)),
                 Duration.ofSeconds(15),
                 1 + world.random.nextInt(60),
                 Optional.empty(),

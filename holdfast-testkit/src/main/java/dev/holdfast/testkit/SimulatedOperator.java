@@ -60,7 +60,19 @@ final class SimulatedOperator {
             } else {
                 act(host, session);
             }
+            if (below(2) == 0) {
+                decide(host, session);
+            }
         });
+    }
+
+    /** Answers what is asked about calls of tools. */
+    private void decide(SimulatedHost host, Session session) {
+        world.promised(host, "questions", session.questions())
+                .thenAccept(open -> open.stream()
+                        .filter(q -> q.tool().isPresent())
+                        .forEach(q -> world.promised(
+                                host, "decide " + q.id(), session.answer(q.id(), below(3) == 0 ? "no" : "yes"))));
     }
 
     private void act(SimulatedHost host, Session session) {

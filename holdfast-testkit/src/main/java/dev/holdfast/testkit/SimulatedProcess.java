@@ -178,8 +178,11 @@ final class SimulatedProcess {
 
     /** Some messages kill any agent that reads them, or goes on with them after it was begun anew. */
     private boolean poisoned() {
-        boolean goesOn = turnLines.stream().allMatch(l -> l.texts().isEmpty());
-        return goesOn ? poisonous(lastWords()) : turnLines.stream().anyMatch(l -> poisonous(l.texts()));
+        return goesOn() ? poisonous(lastWords()) : turnLines.stream().anyMatch(l -> poisonous(l.texts()));
+    }
+
+    private boolean goesOn() {
+        return turnLines.stream().allMatch(l -> l.texts().isEmpty());
     }
 
     private static boolean poisonous(List<String> texts) {
@@ -217,10 +220,11 @@ final class SimulatedProcess {
             finish(TurnResult.Ending.TURN_LIMIT);
         } else if (agents.chance(agents.faults().silence())) {
             rest();
-        } else if (calls > 0 && agents.below(3) == 0) {
+        } else if (calls > 0 && agents.below(goesOn() ? 2 : 3) == 0) {
             var id = "call" + agents.nextNumber();
             openCall = Optional.of(id);
-            report(new Report.CallRequested(id, "work", "{\"n\":" + agents.below(3) + "}"));
+            int kind = goesOn() ? 2 : agents.below(3); // one that goes on makes again what a person was asked about
+            report(new Report.CallRequested(id, "work", "{\"n\":" + kind + "}"));
             agents.after(Duration.ofSeconds(30), () -> afterCall(id, calls));
         } else {
             finish(TurnResult.Ending.ANSWERED);

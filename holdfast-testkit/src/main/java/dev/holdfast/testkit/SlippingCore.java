@@ -1,6 +1,8 @@
 package dev.holdfast.testkit;
 
 import dev.holdfast.ArrivalKind;
+import dev.holdfast.CallOutcome;
+import dev.holdfast.CallRuling;
 import dev.holdfast.Knowledge;
 import dev.holdfast.Outcome;
 import dev.holdfast.Report;
@@ -12,6 +14,7 @@ import dev.holdfast.core.Header;
 import dev.holdfast.core.Input;
 import dev.holdfast.core.Live;
 import dev.holdfast.core.Phase;
+import dev.holdfast.core.Ruling;
 import dev.holdfast.core.Settings;
 import dev.holdfast.core.Taken;
 import dev.holdfast.core.Told;
@@ -139,6 +142,14 @@ final class SlippingCore implements Core {
                         ? new Decision(decision.events(), with(decision.live(), "internal", live.internal()))
                         : decision;
             }
+            case DENIED_CALL_RUNS ->
+                sound.decide(durable, live, admitted(input, CallRuling.DENIED, CallRuling.ALLOWED), now);
+            case SILENCE_TAKEN_FOR_YES ->
+                sound.decide(durable, live, admitted(input, CallRuling.LAPSED, CallRuling.APPROVED), now);
+            case LOST_CALL_WITHOUT_ROW ->
+                without(
+                        sound.decide(durable, live, input, now),
+                        e -> e instanceof Event.CallEnded c && c.outcome() == CallOutcome.LOST);
             case BOUNDARY_IGNORED -> {
                 var s = live.settings();
                 yield sound.decide(
@@ -149,6 +160,15 @@ final class SlippingCore implements Core {
             }
             default -> sound.decide(durable, live, input, now);
         };
+    }
+
+    /** What was refused so is let through, as if it had been allowed so. */
+    private static Input admitted(Input input, CallRuling refusedAs, CallRuling as) {
+        return input instanceof Input.CallJudged j
+                        && j.ruling() instanceof Ruling.Refused refused
+                        && refused.as() == refusedAs
+                ? with(j, "ruling", new Ruling.Admitted(refused.rule(), as))
+                : input;
     }
 
     private Input misread(Durable durable, Input input) {

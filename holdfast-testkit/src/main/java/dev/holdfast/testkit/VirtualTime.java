@@ -17,6 +17,9 @@ import java.util.concurrent.Executor;
 public final class VirtualTime {
     static final Instant EPOCH = Instant.parse("2026-01-01T00:00:00Z");
 
+    /** What runs beside the owner takes so long at most, now and then: longer than a verdict counts. */
+    private static final int SLOW_TOOL_MILLIS = 7_000;
+
     private final Random random;
     private final List<Task> ready = new ArrayList<>();
     private final PriorityQueue<Pending> alarms = new PriorityQueue<>();
@@ -95,7 +98,13 @@ public final class VirtualTime {
 
         @Override
         public Executor toolExecutor() {
-            return executor();
+            return task -> {
+                if (random.nextInt(3) == 0) {
+                    after(Duration.ofMillis(random.nextInt(SLOW_TOOL_MILLIS)), task);
+                } else {
+                    executor().execute(task);
+                }
+            };
         }
 
         @Override

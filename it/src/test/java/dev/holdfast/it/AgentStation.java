@@ -13,6 +13,7 @@ import dev.holdfast.SessionPolicy;
 import dev.holdfast.claude.ClaudeCode;
 import dev.holdfast.claude.Deadlines;
 import dev.holdfast.journal.SqliteJournal;
+import dev.holdfast.runtime.DoorRules;
 import dev.holdfast.runtime.Holdfast;
 import dev.holdfast.runtime.Options;
 import dev.holdfast.testkit.AgentProfile;
@@ -31,6 +32,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.UnaryOperator;
 
 /** A session with the scripted agent, on real files and in this JVM. Closing opens every gate first. */
 final class AgentStation implements AutoCloseable {
@@ -46,6 +48,7 @@ final class AgentStation implements AutoCloseable {
     private Options options = Options.standard();
     private Deadlines deadlines = Deadlines.standard();
     private String[] builtins = {};
+    private volatile String registered = "";
     private Holdfast host;
     private Session session;
 
@@ -110,9 +113,19 @@ final class AgentStation implements AutoCloseable {
         return this;
     }
 
+    AgentStation door(UnaryOperator<DoorRules> change) {
+        options = options.door(change.apply(options.door()));
+        return this;
+    }
+
     AgentStation processes(int most) {
         options = options.processes(most);
         return this;
+    }
+
+    /** What the tool {@code login} knows. */
+    void registered(String secret) {
+        registered = secret;
     }
 
     /** Takes the session up. */
@@ -239,6 +252,14 @@ final class AgentStation implements AutoCloseable {
         public String hold(String text) throws InterruptedException {
             released.await();
             return "held " + text;
+        }
+
+        @AgentTool("Fails, and says everything it knows")
+        public String login(String password, String note) {
+            if (!password.isEmpty()) {
+                throw new IllegalStateException("no login with " + password + " and " + note + " at " + registered);
+            }
+            return "hello";
         }
 
         @AgentTool("Does a step")

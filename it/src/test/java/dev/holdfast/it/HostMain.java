@@ -10,6 +10,7 @@ import dev.holdfast.SessionEvent;
 import dev.holdfast.ToolCall;
 import dev.holdfast.claude.ClaudeCode;
 import dev.holdfast.journal.SqliteJournal;
+import dev.holdfast.runtime.GuardPolicy;
 import dev.holdfast.runtime.Holdfast;
 import dev.holdfast.runtime.Options;
 import java.io.BufferedReader;
@@ -27,10 +28,11 @@ import java.util.concurrent.CountDownLatch;
  * telling what it sees as lines on stdout. Fields are separated by tabs and escaped by {@link #escape}.
  *
  * <pre>
- * send KEY TEXT | steer KEY TEXT | interrupt | evict | release | trap REPORT WHAT | close
+ * send KEY TEXT | steer KEY TEXT | interrupt | evict | release | answer QUESTION TEXT | trap REPORT WHAT | close
  * </pre>
  *
- * Arguments: data directory, the agent's program, inference URL.
+ * Arguments: data directory, the agent's program, inference URL; and, where calls are guarded, the file with the rules and
+ * the names of the agent's own tools.
  */
 final class HostMain {
     static final String SESSION = "conformance";
@@ -40,7 +42,13 @@ final class HostMain {
     private HostMain() {}
 
     public static void main(String[] arguments) throws Exception {
-        new HostMain().run(Path.of(arguments[0]), Path.of(arguments[1]), arguments[2]);
+        var options = Options.standard();
+        var builtins = new String[0];
+        if (arguments.length > 3) {
+            options = options.guard(GuardPolicy.read(Path.of(arguments[3])));
+            builtins = List.of(arguments).subList(4, arguments.length).toArray(String[]::new);
+        }
+        new HostMain().run(Path.of(arguments[0]), Path.of(arguments[1]), arguments[2], options, builtins);
     }
 
     static String escape(String text) {
@@ -67,16 +75,17 @@ final class HostMain {
         out.flush();
     }
 
-    private void run(Path data, Path program, String url) throws Exception {
+    private void run(Path data, Path program, String url, Options options, String[] builtins) throws Exception {
         var agent = ClaudeCode.agent()
                 .binary(program)
                 .model("claude-sonnet-4-5")
                 .inference(url, "sk-fake")
+                .builtinTools(builtins)
                 .tools(new Tools());
         var tapped = new TappedAgent(agent, HostMain::print);
         var limits = Limits.standard().withRestartDelays(Collections.nCopies(6, Duration.ofMillis(50)));
         try (var journal = SqliteJournal.at(data);
-                var holdfast = Holdfast.open(journal, Options.standard().limits(limits))) {
+                var holdfast = Holdfast.open(journal, options.limits(limits))) {
             var session = holdfast.session(SESSION, tapped);
             var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             print("ready");
@@ -100,6 +109,7 @@ final class HostMain {
                 print("interrupted");
             }
             case "evict" -> session.evict();
+            case "answer" -> session.answer(words.get(1), words.get(2));
             case "release" -> released.countDown();
             case "trap" -> {
                 trap(words.get(1), words.get(2), session, tapped);

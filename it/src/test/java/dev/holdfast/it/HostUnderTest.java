@@ -28,7 +28,12 @@ final class HostUnderTest implements AutoCloseable {
     private boolean ended;
 
     HostUnderTest(Path data, Path home, Path program, String url) {
-        var command = List.of(
+        this(data, home, program, url, List.of());
+    }
+
+    /** @param guarded as the further arguments of {@link HostMain} */
+    HostUnderTest(Path data, Path home, Path program, String url, List<String> guarded) {
+        var command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx96m",
                 "-XX:+UseSerialGC",
@@ -41,7 +46,8 @@ final class HostUnderTest implements AutoCloseable {
                 HostMain.class.getName(),
                 data.toString(),
                 program.toString(),
-                url);
+                url));
+        command.addAll(guarded);
         var builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().clear();
         builder.environment().putAll(Map.of("HOME", home.toString(), "PATH", "/usr/bin:/bin", "LANG", "C.UTF-8"));

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * What the model does, by the first word of the message it is to answer, the same for both scripted parts. The words of the
@@ -21,10 +22,17 @@ final class ModelScript {
     private static final String FALLBACK = "[[say ok]]";
 
     private final Map<String, List<String>> rounds = new LinkedHashMap<>();
+    private final Map<String, List<String>> parts = new LinkedHashMap<>();
 
     /** @param calls the directives of each model call of the turn; all but the last end with a tool call */
     ModelScript on(String beginning, String... calls) {
         rounds.put(beginning, List.of(calls));
+        return this;
+    }
+
+    /** As {@link #on}, for a message with this in its words or in the host's own block. */
+    ModelScript onPart(String part, String... calls) {
+        parts.put(part, List.of(calls));
         return this;
     }
 
@@ -33,6 +41,11 @@ final class ModelScript {
         var text = new StringBuilder();
         rounds.forEach((beginning, calls) -> text.append("begins ")
                 .append(beginning)
+                .append(": ")
+                .append(String.join(" ", calls))
+                .append('\n'));
+        parts.forEach((part, calls) -> text.append("contains ")
+                .append(part)
                 .append(": ")
                 .append(String.join(" ", calls))
                 .append('\n'));
@@ -58,8 +71,10 @@ final class ModelScript {
             }
         }
         String asked = words.size() > 1 ? words.get(words.size() - 2) : "";
-        var calls = rounds.entrySet().stream()
-                .filter(rule -> asked.startsWith(rule.getKey()))
+        var all = String.join("\n", words);
+        var calls = Stream.concat(
+                        parts.entrySet().stream().filter(rule -> all.contains(rule.getKey())),
+                        rounds.entrySet().stream().filter(rule -> asked.startsWith(rule.getKey())))
                 .findFirst()
                 .map(Map.Entry::getValue)
                 .orElse(List.of());

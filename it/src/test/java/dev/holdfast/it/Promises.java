@@ -136,6 +136,7 @@ final class Promises {
                     case Event.MessageEnded e -> add(ends, e.message(), e.outcome());
                     case Event.ArrivalDone e -> done.merge(e.number(), 1, Integer::sum);
                     case Event.InterruptAsked e -> done.merge(e.number(), 1, Integer::sum);
+                    case Event.QuestionAnswered e -> done.merge(e.number(), 1, Integer::sum);
                     default -> {}
                 }
             }

@@ -23,9 +23,16 @@ final class World implements AutoCloseable {
     private static final List<String> GATES = List.of("hit");
 
     private final Promises promises;
+    private final List<String> guarded;
     private HostUnderTest host;
 
     World(Contender contender, Path directory, ModelScript script) throws IOException {
+        this(contender, directory, script, List.of());
+    }
+
+    /** @param guarded as the further arguments of {@link HostMain} */
+    World(Contender contender, Path directory, ModelScript script, List<String> guarded) throws IOException {
+        this.guarded = guarded;
         data = directory.resolve("data");
         home = Files.createDirectory(directory.resolve("home"));
         mind = contender.mind(directory, script);
@@ -34,7 +41,7 @@ final class World implements AutoCloseable {
     }
 
     private HostUnderTest start() {
-        return new HostUnderTest(data, home, mind.program(), mind.url());
+        return new HostUnderTest(data, home, mind.program(), mind.url(), guarded);
     }
 
     HostUnderTest host() {
