@@ -7,6 +7,7 @@ module dev.holdfast.cli {
     requires dev.holdfast;
     requires dev.holdfast.claude;
     requires dev.holdfast.journal;
+    requires dev.holdfast.model;
     requires dev.holdfast.process;
     requires dev.holdfast.runtime;
     requires dev.holdfast.server;

@@ -44,7 +44,11 @@ public enum ArrivalKind {
     /** Words that cancel the open turn and run next (TN-09). */
     REPLACE(18, true, true),
     /** An address was given up: what came through it and waits is withdrawn for the releaser (IN-10). */
-    RELEASE(19, true, false);
+    RELEASE(19, true, false),
+    /** In its place throws away the turns from the one it names on, and the agent's memory with them (HN-04). */
+    CUT(20, false, true),
+    /** A turn that another session had, for one that begins as its fork (HN-14). */
+    PAST(21, true, false);
 
     private final int code;
     private final boolean urgent;

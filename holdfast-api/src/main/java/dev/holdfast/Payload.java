@@ -72,6 +72,18 @@ public sealed interface Payload {
         }
     }
 
+    /** In its place throws away turn {@code from} and all after it, and the agent's memory with them (HN-04). */
+    record Cut(long from) implements Payload {
+        public Cut {
+            Payload.checkNumber("turn", OptionalLong.of(from));
+        }
+
+        @Override
+        public ArrivalKind kind() {
+            return ArrivalKind.CUT;
+        }
+    }
+
     /** In its place asks for a compaction (LV-04). */
     record Compact() implements Payload {
         @Override

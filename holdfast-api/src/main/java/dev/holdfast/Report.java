@@ -49,6 +49,9 @@ public sealed interface Report {
     /** A fragment of the answer being written; live only. */
     record Text(String fragment) implements Report {}
 
+    /** What the agent is doing; live only. Whether it is shown is the host's rule (HN-03). */
+    record Doing(Beat beat) implements Report {}
+
     /** The agent calls a host tool. */
     record CallRequested(String callId, String tool, String input) implements Report {}
 

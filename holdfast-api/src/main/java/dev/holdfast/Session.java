@@ -3,6 +3,7 @@ package dev.holdfast;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -110,6 +111,49 @@ public interface Session {
 
     /** As {@link #reset}, in its place in the queue and without interrupting. */
     CompletionStage<Receipt> clear();
+
+    /**
+     * Turns of the transcript, oldest first; those that were thrown away are not in it.
+     *
+     * @param after number of the last turn already seen, 0 for none
+     * @param max at least 1, at most 1,000
+     */
+    CompletionStage<List<TranscriptTurn>> transcript(long after, int max);
+
+    /** As {@link #regenerateFrom}, of the newest turn with a message. */
+    CompletionStage<Receipt> regenerate();
+
+    /**
+     * Throws away the answer of a turn and all turns after it, and runs its messages again, as new ones of their authors
+     * (HN-04). Done in its place: what waits before runs first. The agent never learns of what was thrown away.
+     *
+     * @return the receipt of the first of these messages, whose number has the new answer
+     * @throws HoldfastException (by the stage) when the transcript has no such turn, or it has no message
+     */
+    CompletionStage<Receipt> regenerateFrom(long turn);
+
+    /** Throws away a turn and all after it, in its place (HN-04). The messages stay ended as they were. */
+    CompletionStage<Receipt> deleteFrom(long turn);
+
+    /**
+     * Copies the transcript up to a turn into a new session, whose agent begins a native session of its own and is told it
+     * (HN-14). This session is not touched. Called again with the same name and turn it does nothing more.
+     *
+     * @param name of the new session
+     * @param through the last turn to copy; without it the newest
+     * @return how many turns the new session begins with
+     * @throws HoldfastException (by the stage) when there is nothing to copy, or a session of that name is something else
+     */
+    CompletionStage<Long> fork(SessionName name, OptionalLong through);
+
+    /**
+     * Lets another agent think from now on, once the open turn has ended: the conversation goes on from our transcript, and
+     * what the one before remembered by itself is given up (HN-04). A turn that begins meanwhile is the new one's.
+     *
+     * @throws IllegalArgumentException for options or tools that cannot be bound
+     * @throws HoldfastException when no agent has the session here
+     */
+    CompletionStage<Void> swap(Agent agent);
 
     /**
      * Asks a question of whoever watches the session. It is durable: asked again under its id after a restart, it is the

@@ -1,6 +1,5 @@
 package dev.holdfast;
 
-import java.net.URI;
 import java.util.List;
 
 /** Brings the tools of a session to agents that cannot call in process: an MCP server on this machine (TL-02). Thread-safe. */
@@ -14,8 +13,8 @@ public interface ToolRelay {
 
     /** Tools that are offered. Thread-safe. */
     interface Offer extends AutoCloseable {
-        /** The address, for MCP over Streamable HTTP. */
-        URI url();
+        /** The address, for MCP over Streamable HTTP: {@code http://127.0.0.1:} and so on. */
+        String url();
 
         /** What the agent shows as {@code Authorization: Bearer}; 32 hexadecimal digits. A secret: never on a command line. */
         String token();

@@ -163,7 +163,7 @@ final class AgentPlace {
         createPrivate(file);
         ObjectNode config = StreamJson.NODES.objectNode();
         ObjectNode entry = config.putObject("mcpServers").putObject(HostTools.SERVER);
-        entry.put("type", "http").put("url", offer.url().toString());
+        entry.put("type", "http").put("url", offer.url());
         entry.putObject("headers").put("Authorization", "Bearer " + offer.token());
         return Files.writeString(file, codec.write(config)).toString();
     }

@@ -5,6 +5,7 @@ import dev.holdfast.Line;
 import dev.holdfast.Report;
 import dev.holdfast.TurnResult;
 import dev.holdfast.Usage;
+import dev.holdfast.claude.BeatSigns.Sign;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -23,6 +24,7 @@ final class Conversation {
     private final Consumer<Report> reports;
     private final LongSupplier clock;
     private final Vigil vigil;
+    private final BeatSigns beats;
     private final CostMeter cost = new CostMeter();
     /** Lines that were told, by their ids. */
     private final Map<String, Line> unacknowledged = new LinkedHashMap<>();
@@ -51,6 +53,7 @@ final class Conversation {
         this.reports = reports;
         this.clock = clock;
         this.vigil = new Vigil(deadlines);
+        this.beats = new BeatSigns(beat -> reports.accept(new Report.Doing(beat)));
     }
 
     Vigil vigil() {
@@ -124,6 +127,7 @@ final class Conversation {
             case Frame.Init init -> began();
             case Frame.Partial partial -> {
                 vigil.life(clock.getAsLong());
+                beats.seen(partial.text().isEmpty() ? Sign.THOUGHT : Sign.WORDS);
                 if (!partial.text().isEmpty()) {
                     reports.accept(new Report.Text(partial.text()));
                 }
@@ -147,6 +151,9 @@ final class Conversation {
             busy = true;
             repeated = "";
             reports.accept(new Report.Busy());
+            if (landedSinceResult) {
+                beats.seen(Sign.LANDED);
+            }
         }
     }
 
@@ -164,6 +171,7 @@ final class Conversation {
         long now = clock.getAsLong();
         vigil.life(now);
         frame.toolUses().forEach(id -> vigil.toolBegan(id, now));
+        beats.seen(frame.toolUses().isEmpty() ? Sign.WORDS : Sign.CALL);
         if (!frame.sidechain()) {
             answerId = frame.uuid();
             assistantError = frame.error();
@@ -177,7 +185,10 @@ final class Conversation {
         } else {
             vigil.life(now);
         }
-        frame.toolResults().forEach(id -> vigil.toolEnded(id, now));
+        frame.toolResults().forEach(id -> {
+            vigil.toolEnded(id, now);
+            beats.seen(Sign.CALL_ENDED);
+        });
     }
 
     /** A line of ours that comes back while the agent rests was in its memory before; whether so, the next state tells. */
@@ -192,6 +203,9 @@ final class Conversation {
             repeated = uuid;
         }
         reports.accept(new Report.Landed(DeliveryId.parse(uuid)));
+        if (repeated.isEmpty()) {
+            beats.seen(Sign.LANDED);
+        }
     }
 
     private void idle() {
@@ -265,6 +279,10 @@ final class Conversation {
         landedSinceResult = false;
         skippedLine = false;
         keptBack = "";
+        if (result.ending() == TurnResult.Ending.ANSWERED) {
+            beats.seen(Sign.ANSWER);
+        }
+        beats.turnOver();
         reports.accept(new Report.Result(result));
     }
 

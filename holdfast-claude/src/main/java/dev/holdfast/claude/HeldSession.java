@@ -633,6 +633,7 @@ final class HeldSession {
             case Report.Idle idle -> course.idle(from);
             case Report.Result result -> course.result(from, result.result());
             case Report.Text text -> say(new HeldEvent.Text(text.fragment()));
+            case Report.Doing doing -> {} // beats are of sessions; whoever holds an agent himself sees its frames
             case Report.CallRequested call -> course.called(from, call);
             case Report.PermissionAsked ignored -> {} // a held session has a PermissionAsk
             case Report.ToolUsed ignored -> {}

@@ -4,6 +4,7 @@ import static dev.holdfast.claude.Recorded.id;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.Beat;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.KnowledgeQuestion;
 import dev.holdfast.Launch;
@@ -131,7 +132,7 @@ class ClaudeAttachmentTest {
 
     private List<String> names() {
         return reports.all().stream()
-                .filter(report -> !(report instanceof Report.Noticed))
+                .filter(report -> !(report instanceof Report.Noticed || report instanceof Report.Doing))
                 .map(report -> report.getClass().getSimpleName())
                 .toList();
     }
@@ -411,6 +412,9 @@ class ClaudeAttachmentTest {
         agent.result("hello", "0.75");
         agent.state("idle");
         assertThat(names()).containsExactly("Known", "Started", "Verified", "Busy", "Landed", "Text", "Result", "Idle");
+        assertThat(reports.of(Report.Doing.class))
+                .extracting(Report.Doing::beat)
+                .containsExactly(Beat.UNDERSTANDING, Beat.ASSEMBLING, Beat.FINISHING);
         assertThat(only(Report.Landed.class).id()).isEqualTo(M1);
         var result = only(Report.Result.class).result();
         assertThat(result.ending()).isEqualTo(TurnResult.Ending.ANSWERED);

@@ -96,6 +96,9 @@ final class EventWords {
             case Event.QuestionAnswered e -> "question " + e.id() + " is answered by arrival " + e.number();
             case Event.QuestionWithdrawn e -> "question " + e.id() + " is withdrawn" + because(e.why());
             case Event.MemoryDropped e -> "the agent forgets turns 1 to " + e.through() + because(e.why());
+            case Event.TranscriptCut e -> "turns from " + e.from() + " on are thrown away" + because(e.why());
+            case Event.TurnCopied e -> "turn " + e.turn() + " was taken over from another session";
+            case Event.HarnessSwapped e -> "harness " + e.to() + " thinks from now on, not " + e.from() + " any more";
             case Event.ContinuationQueued e -> "the agent is to go on after its limit of steps";
             case Event.FeedOpened e -> "reader " + e.feed() + " opens (" + e.surface() + ")";
             case Event.MessagesTaken e -> messages(e.messages()) + " taken by reader " + e.feed();
@@ -147,6 +150,7 @@ final class EventWords {
                                 ? "the last host was killed; its session is taken up"
                                 : "the agent's process ended" + because(e.why()));
             case Event.AgentBound e when !e.differences().isEmpty() -> Optional.of(of(e));
+            case Event.HarnessSwapped e -> Optional.of(of(e));
             case Event.RestartScheduled e -> Optional.of(of(e));
             case Event.ContinuationOpened e -> Optional.of(of(e));
             case Event.TurnReturned e -> Optional.of(of(e));

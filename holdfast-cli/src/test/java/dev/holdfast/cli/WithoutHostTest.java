@@ -221,6 +221,9 @@ final class WithoutHostTest {
                 "close",
                 "reset",
                 "clear",
+                "transcript",
+                "regenerate",
+                "fork",
                 "dead-letters",
                 "export",
                 "import")) {

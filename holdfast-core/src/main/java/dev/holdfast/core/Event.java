@@ -68,6 +68,15 @@ public sealed interface Event {
     /** The agent's memory was dropped; turns up to {@code through} are not told again (IN-20). */
     record MemoryDropped(long through, String why) implements Event {}
 
+    /** Turns from {@code from} on were thrown away, with the agent's memory: they are told to nobody again (HN-04). */
+    record TranscriptCut(long from, String why) implements Event {}
+
+    /** A turn of the session this one is a fork of; its {@code entries} are in arrival {@code number} (HN-14). */
+    record TurnCopied(long turn, long number, Outcome outcome, long entries) implements Event {}
+
+    /** Another harness thinks from now on; what the one before remembered is given up (HN-04). */
+    record HarnessSwapped(String from, String to) implements Event {}
+
     /**
      * A turn that reached its limit of steps goes on in one of its own (MB-15).
      *

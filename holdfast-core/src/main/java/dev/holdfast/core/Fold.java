@@ -59,9 +59,24 @@ final class Fold {
             }
             case Event.MemoryDropped e -> {
                 d.forgotten = e.through();
-                d.nativeSession = Optional.empty();
-                d.marks = List.of();
+                forget(d);
                 d.continueAfter = OptionalLong.empty(); // there is nothing left to go on with
+            }
+            case Event.TranscriptCut e -> {
+                if (e.from() <= d.forgotten + 1) {
+                    d.forgotten = d.lastTurn; // nothing is left to tell again
+                }
+                forget(d);
+                d.continueAfter = OptionalLong.empty();
+                d.lastWords = "";
+            }
+            case Event.TurnCopied e -> {
+                d.name(e.number());
+                d.lastTurn = e.turn();
+            }
+            case Event.HarnessSwapped e -> {
+                d.harness = e.to();
+                forget(d);
             }
             case Event.ContinuationQueued e -> d.continueAfter = OptionalLong.of(e.after());
             case Event.FeedOpened e -> d.reading = new Reading(e.feed(), true, d.reading.inHand());
@@ -115,6 +130,12 @@ final class Fold {
             case Event.Noticed e -> {}
         }
         return d.build();
+    }
+
+    /** The agent's own session is given up, and with it what was known of it. */
+    private static void forget(Durable.Draft d) {
+        d.nativeSession = Optional.empty();
+        d.marks = List.of();
     }
 
     private void phaseChanged(Durable.Draft d, Event.PhaseChanged e) {

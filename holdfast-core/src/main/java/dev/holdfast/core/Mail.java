@@ -64,7 +64,8 @@ abstract sealed class Mail extends Turns permits Feeds {
             case FINISH -> finish(h);
             case WITHDRAW -> withdraw(h);
             case RELEASE -> release(h);
-            case MESSAGE, STEER, CLEAR, COMPACT, AUTHORIZATION, TOOL_RUN ->
+            case PAST -> copy(h);
+            case MESSAGE, STEER, CLEAR, CUT, COMPACT, AUTHORIZATION, TOOL_RUN ->
                 throw new IllegalStateException(h.kind() + " is not urgent");
         }
     }
@@ -549,20 +550,61 @@ abstract sealed class Mail extends Turns permits Feeds {
             case RESET, CLEAR -> {
                 return forget(m);
             }
+            case CUT -> {
+                return cut(m);
+            }
             case COMPACT -> done(m, "not done: this version does not compact");
             default -> done(m, "given back, and of no use to an agent");
         }
         return true;
     }
 
+    /** HN-14: only at the beginning of a session, and in order. */
+    private void copy(Header h) {
+        long turn = h.wish().turn().orElse(0);
+        boolean begins = durable.incarnation() == 0 && durable.turn().isEmpty() && durable.phase() != Phase.CLOSED;
+        if (begins && turn == durable.lastTurn() + 1) {
+            long entries = h.wish().message().orElse(0);
+            emit(new Event.TurnCopied(turn, h.number(), Outcome.valueOf(h.wish().note()), entries));
+        } else {
+            done(h, "not taken: the session has turns of its own");
+        }
+    }
+
+    /** HN-04: as {@link #forget}, of a part. */
+    private boolean cut(Taken m) {
+        long from = Optional.ofNullable(live.waiting.get(m.number()))
+                .map(h -> h.wish().turn())
+                .flatMap(t -> t.isPresent() ? Optional.of(t.getAsLong()) : Optional.empty())
+                .orElse(Long.MAX_VALUE);
+        if (from > durable.lastTurn()) {
+            done(m, "there is no such turn");
+            return true;
+        }
+        if (!memoryGone(m)) {
+            return false;
+        }
+        done(m, "turns from " + from + " on were thrown away");
+        emit(new Event.TranscriptCut(from, "asked for by arrival " + m.number()));
+        return true;
+    }
+
     /** IN-20: in its place, once the process that remembers is gone. */
     private boolean forget(Taken m) {
-        if (live.stage == AgentStage.DOWN || live.stage == AgentStage.PLANNED) {
-            if (live.stage == AgentStage.PLANNED) {
-                abandon();
-            }
-            done(m, "the agent's memory was dropped");
-            emit(new Event.MemoryDropped(durable.lastTurn(), m.kind() == ArrivalKind.RESET ? "reset" : "cleared"));
+        if (!memoryGone(m)) {
+            return false;
+        }
+        done(m, "the agent's memory was dropped");
+        emit(new Event.MemoryDropped(durable.lastTurn(), m.kind() == ArrivalKind.RESET ? "reset" : "cleared"));
+        return true;
+    }
+
+    /** Whether no process remembers; one that does is ended. */
+    private boolean memoryGone(Taken m) {
+        if (live.stage == AgentStage.PLANNED) {
+            abandon();
+        }
+        if (live.stage == AgentStage.DOWN) {
             return true;
         }
         if (m.kind() == ArrivalKind.RESET && live.busy) {

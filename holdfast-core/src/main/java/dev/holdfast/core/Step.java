@@ -120,6 +120,9 @@ final class Step extends Feeds {
         if (durable.seed().isEmpty()) {
             emit(new Event.SessionOpened(input.seed(), input.harness(), now));
         }
+        if (live.settings.agent() && !durable.harness().equals(input.harness())) {
+            emit(new Event.HarnessSwapped(durable.harness(), input.harness()));
+        }
         endFeed(FeedEnd.CRASHED, "the host of its reader is gone");
         if (durable.up()) {
             callsLost();
@@ -150,6 +153,7 @@ final class Step extends Feeds {
             case Report.Idle ignored -> rested();
             case Report.Result e -> result(e.result());
             case Report.Text ignored -> {}
+            case Report.Doing ignored -> {}
             case Report.CallRequested e ->
                 throw new IllegalStateException("call " + e.callId() + " must come as CallAsked");
             case Report.PermissionAsked e ->

@@ -54,10 +54,12 @@ final class CoreDriver {
         this.settings = settings;
         core = Core.standard(limits);
         checks = new CoreChecks(core);
-        take(new Input.Awake(SEED, "scripted", epoch, settings));
+        take(new Input.Awake(SEED, harness, epoch, settings));
     }
 
     // ---- what is there --------------------------------------------------------------------------------------------
+
+    private String harness = "scripted";
 
     Durable durable() {
         return durable;
@@ -199,6 +201,11 @@ final class CoreDriver {
 
     static Header.Wish wish(String sender, OptionalLong turn, OptionalLong message, String note) {
         return new Header.Wish(sender, false, turn, message, OptionalLong.empty(), "", note, Optional.empty());
+    }
+
+    /** Of a cut. */
+    static Header.Wish from(long turn) {
+        return wish("", OptionalLong.of(turn), OptionalLong.empty(), "");
     }
 
     static Header.Wish note(String note) {
@@ -568,13 +575,20 @@ final class CoreDriver {
         hostCrash();
     }
 
+    /** The host ends in order; the next one has another harness for the session. */
+    void swap(String next) {
+        harness = next;
+        newOwner();
+        read();
+    }
+
     /** Another owner folds the journal and wakes; it has read nothing yet. */
     void newOwner() {
         durable = fold();
         live = Live.none();
         epoch++;
         checks.newOwner();
-        take(new Input.Awake("ffffffffffffffffffffffffffffffff", "scripted", epoch, settings));
+        take(new Input.Awake("ffffffffffffffffffffffffffffffff", harness, epoch, settings));
         given = durable.takenThrough();
         var first = last;
         readUrgent();

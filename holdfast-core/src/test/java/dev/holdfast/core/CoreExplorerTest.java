@@ -266,6 +266,16 @@ class CoreExplorerTest {
     }
 
     @Test
+    @Tag("HN-04")
+    void messagesThrownAway_overDeathsOfBothSides_areRight() {
+        explore(Map.of(
+                Happening.MESSAGE, 3,
+                Happening.CUT, 1,
+                Happening.AGENT_DEATH, 1,
+                Happening.HOST_DEATH, 1));
+    }
+
+    @Test
     @Tag("MB-16")
     void requestsOfTheHost_besideASteerAndADrain_areRight() {
         explore(

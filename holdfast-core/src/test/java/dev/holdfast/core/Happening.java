@@ -10,6 +10,8 @@ enum Happening {
     CANCEL,
     WITHDRAW,
     CLEAR,
+    /** Everything that was said is thrown away. */
+    CUT,
     RESET,
     PAUSE,
     RESUME,

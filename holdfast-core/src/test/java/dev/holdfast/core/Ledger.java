@@ -134,6 +134,10 @@ final class Ledger {
             case Event.MessagesTaken e ->
                 e.messages().forEach(m -> take(m, m.kind().speaks() ? Place.HAND : Place.ENDED));
             case Event.MessagesReturned e -> e.messages().forEach(m -> move(m, Place.HAND, Place.FRONT));
+            case Event.TurnCopied e -> {
+                name(e.number(), Place.ENDED);
+                turn = e.turn();
+            }
             case Event.MessagesReleased e -> {
                 name(e.number(), Place.ENDED);
                 e.messages().forEach(m -> take(m, Place.RELEASED));

@@ -7,6 +7,7 @@ import dev.holdfast.StopMode;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** What must hold in every {@link World}; what does not throws {@link AssertionError}. */
 final class WorldRules {
@@ -20,6 +21,7 @@ final class WorldRules {
             case Event.SteerPlanned e -> gives(w, e);
             case Event.MessagesTaken e -> taken(w, e);
             case Event.MemoryDropped e -> dropped(w, e);
+            case Event.TranscriptCut e -> dropped(w, e);
             case Event.MessageEnded e -> closed(w, e.message(), e.outcome());
             case Event.TurnSettled e -> e.messages().forEach(m -> closed(w, m, e.outcome()));
             default -> {}
@@ -100,13 +102,13 @@ final class WorldRules {
     }
 
     /** IN-20: in its place. */
-    private static void dropped(World w, Event.MemoryDropped e) {
+    private static void dropped(World w, Event e) {
         if (w.durable.up() || w.durable.turn().isPresent()) {
             throw new AssertionError("memory is dropped under a process or a turn: " + e);
         }
         long place = w.ledger.in(Ledger.Place.ENDED).stream()
-                .filter(n ->
-                        header(w, n).kind() == ArrivalKind.CLEAR || header(w, n).kind() == ArrivalKind.RESET)
+                .filter(n -> Set.of(ArrivalKind.CLEAR, ArrivalKind.CUT, ArrivalKind.RESET)
+                        .contains(header(w, n).kind()))
                 .reduce(0L, Math::max);
         first(w, place, List.of());
     }

@@ -67,6 +67,7 @@ final class WorldSteps {
         arrival(Happening.REPLACE, true, ArrivalKind.REPLACE, Header.Wish.none());
         arrival(Happening.CANCEL, some, ArrivalKind.CANCEL, Header.Wish.none());
         arrival(Happening.CLEAR, some, ArrivalKind.CLEAR, Header.Wish.none());
+        arrival(Happening.CUT, some, ArrivalKind.CUT, CoreDriver.from(1));
         arrival(Happening.RESET, some, ArrivalKind.RESET, Header.Wish.none());
         arrival(Happening.PAUSE, some, ArrivalKind.PAUSE, Header.Wish.none());
         arrival(Happening.RESUME, held.contains(world.durable.phase()), ArrivalKind.RESUME, Header.Wish.none());

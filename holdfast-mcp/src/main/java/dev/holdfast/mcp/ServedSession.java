@@ -10,7 +10,6 @@ import dev.holdfast.ToolSpec;
 import io.helidon.http.Status;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.URI;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -53,7 +52,7 @@ final class ServedSession implements ToolRelay.Offer {
 
     private final SessionName session;
     private final ToolCalls calls;
-    private final URI url;
+    private final String url;
     private final Tokens tokens;
     private final String token;
     private final ToolServerLimits limits;
@@ -80,7 +79,7 @@ final class ServedSession implements ToolRelay.Offer {
             SessionName session,
             List<ToolSpec> tools,
             ToolCalls calls,
-            URI url,
+            String url,
             Tokens tokens,
             ToolServerLimits limits,
             Runnable gone) {
@@ -103,7 +102,7 @@ final class ServedSession implements ToolRelay.Offer {
     }
 
     @Override
-    public URI url() {
+    public String url() {
         return url;
     }
 

@@ -25,7 +25,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -101,7 +100,7 @@ public final class ToolServer implements ToolRelay, AutoCloseable {
             throw new HoldfastException("the tool server is closed; open a new one for session " + session);
         }
         long number = opened.incrementAndGet();
-        var url = URI.create("http://127.0.0.1:" + server.port() + "/sessions/" + number + "/mcp");
+        var url = "http://127.0.0.1:" + server.port() + "/sessions/" + number + "/mcp";
         var served = new ServedSession(session, tools, calls, url, tokens, limits, () -> sessions.remove(number));
         sessions.put(number, served);
         return served;

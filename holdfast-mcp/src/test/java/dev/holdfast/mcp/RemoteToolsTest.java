@@ -190,7 +190,8 @@ class RemoteToolsTest {
         var echo = new ToolSpec("echo", "again", "{\"type\":\"object\"}", ToolEffects.READ);
         try (var server = ToolServer.open();
                 var offer = server.offer(new SessionName("far"), List.of(echo), new ServerCalls())) {
-            var there = new RemoteServer.Http(offer.url(), Map.of("Authorization", "Bearer " + offer.token()));
+            var there =
+                    new RemoteServer.Http(URI.create(offer.url()), Map.of("Authorization", "Bearer " + offer.token()));
             assertThat(there.toString()).doesNotContain(offer.token());
             try (var tools = RemoteTools.connect(there)) {
                 assertThat(call(tools, "echo", "{\"a\":1}")).isEqualTo(ToolAnswer.text("echo {\"a\":1}"));
@@ -206,7 +207,8 @@ class RemoteToolsTest {
         var server = ToolServer.open();
         try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
             var offer = server.offer(new SessionName("far"), List.of(hang), calls);
-            var there = new RemoteServer.Http(offer.url(), Map.of("Authorization", "Bearer " + offer.token()));
+            var there =
+                    new RemoteServer.Http(URI.create(offer.url()), Map.of("Authorization", "Bearer " + offer.token()));
             try (var tools = RemoteTools.connect(there, OPTIONS.connecting(Duration.ofSeconds(1)))) {
                 Future<ToolAnswer> running = threads.submit(() -> call(tools, "hang", "{}"));
                 Awaitility.await().until(() -> !calls.asked.isEmpty());

@@ -55,7 +55,7 @@ class ToolServerTest {
     }
 
     private HttpRequest.Builder request(ToolRelay.Offer to) {
-        return HttpRequest.newBuilder(to.url())
+        return HttpRequest.newBuilder(URI.create(to.url()))
                 .timeout(Duration.ofSeconds(20))
                 .header("Content-Type", "application/json")
                 .header("Authorization", "Bearer " + to.token());
@@ -184,7 +184,7 @@ class ToolServerTest {
             socket.getOutputStream()
                     .write((head(
                                             "POST",
-                                            offer.url().getPath(),
+                                            URI.create(offer.url()).getPath(),
                                             "127.0.0.1:PORT",
                                             "TOKEN",
                                             "Content-Type: application/json;Accept: text/event-stream;",
@@ -255,7 +255,7 @@ class ToolServerTest {
     @Tag("TL-02")
     void request_withoutAToken_getsNothing() throws Exception {
         var body = rpc(1, "tools/list", "{}");
-        var naked = HttpRequest.newBuilder(offer.url())
+        var naked = HttpRequest.newBuilder(URI.create(offer.url()))
                 .header("Content-Type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString(body))
                 .build();
@@ -346,8 +346,6 @@ class ToolServerTest {
 
     @Test
     void server_listensOnTheLoopbackAddressOnly() {
-        assertThat(URI.create("http://127.0.0.1:" + server.port() + "/sessions/1/mcp"))
-                .isEqualTo(offer.url());
-        assertThat(offer.url().getHost()).isEqualTo("127.0.0.1");
+        assertThat(offer.url()).isEqualTo("http://127.0.0.1:" + server.port() + "/sessions/1/mcp");
     }
 }

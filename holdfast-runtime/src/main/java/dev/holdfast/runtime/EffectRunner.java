@@ -2,11 +2,13 @@ package dev.holdfast.runtime;
 
 import dev.holdfast.Attachment;
 import dev.holdfast.Author;
+import dev.holdfast.Beat;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.Harness;
 import dev.holdfast.KnowledgeQuestion;
 import dev.holdfast.Launch;
 import dev.holdfast.Report;
+import dev.holdfast.ReportSink;
 import dev.holdfast.SessionName;
 import dev.holdfast.StartPlan;
 import dev.holdfast.StopMode;
@@ -15,6 +17,8 @@ import dev.holdfast.ToolAnswer;
 import dev.holdfast.ToolCall;
 import dev.holdfast.ToolEffects;
 import dev.holdfast.ToolProgress;
+import dev.holdfast.TurnHarness;
+import dev.holdfast.TurnSettings;
 import dev.holdfast.core.Effect;
 import dev.holdfast.core.Input;
 import java.nio.file.Path;
@@ -42,6 +46,7 @@ final class EffectRunner {
 
     private final SessionName session;
     private final Harness harness;
+    private final TurnSettings settings;
     private final Map<String, Tool> tools;
     private final Slots slots;
     private final Transcript transcript;
@@ -75,6 +80,9 @@ final class EffectRunner {
 
         void text(String fragment);
 
+        /** What the agent is doing. */
+        void beat(Beat beat);
+
         /** A running tool says how far it is. */
         void progress(ToolProgress progress);
 
@@ -100,6 +108,7 @@ final class EffectRunner {
     EffectRunner(
             SessionName session,
             Harness harness,
+            TurnSettings settings,
             Map<String, Tool> tools,
             Slots slots,
             Transcript transcript,
@@ -109,6 +118,7 @@ final class EffectRunner {
             Outlet outlet) {
         this.session = session;
         this.harness = harness;
+        this.settings = settings;
         this.tools = tools;
         this.slots = slots;
         this.transcript = transcript;
@@ -151,6 +161,8 @@ final class EffectRunner {
         for (Effect effect : effects) {
             if (running.putIfAbsent(effect.key(), effect) == null) {
                 start(effect);
+            } else if (effect instanceof Effect.Tell e) {
+                inProcess().ifPresent(a -> a.opened(e.turn(), e.told()));
             }
         }
     }
@@ -261,7 +273,10 @@ final class EffectRunner {
         long epoch = e.key().epoch();
         long incarnation = e.key().incarnation();
         var launch = new Launch(store, session, epoch, incarnation, home, specs, true);
-        var begun = harness.attach(launch, report -> outlet.later(() -> take(epoch, incarnation, report)));
+        ReportSink sink = report -> outlet.later(() -> take(epoch, incarnation, report));
+        var begun = harness instanceof TurnHarness thinker
+                ? new TurnAttachment(thinker, settings, launch, transcript.reader(), options.surroundings(), sink)
+                : harness.attach(launch, sink);
         attachment = Optional.of(begun);
         attached = incarnation;
         begun.know(new KnowledgeQuestion(e.nativeSession(), e.marks(), e.open()));
@@ -270,6 +285,7 @@ final class EffectRunner {
     private void take(long epoch, long incarnation, Report report) {
         switch (report) {
             case Report.Text t -> outlet.text(t.fragment());
+            case Report.Doing d -> outlet.beat(d.beat());
             case Report.CallRequested c -> {
                 callInputs.putIfAbsent(c.callId(), c.input());
                 var effects = Optional.ofNullable(tools.get(c.tool()))
@@ -312,11 +328,23 @@ final class EffectRunner {
         then(
                 "read the messages of turn " + e.turn(),
                 e,
-                transcript.line(session, e.turn(), e.told(), e.retellFrom(), outlet::internal),
+                transcript.line(
+                        session, e.turn(), e.told(), inProcess().isPresent() ? 0 : e.retellFrom(), outlet::internal),
                 told -> {
                     told.sender().ifPresent(s -> sender = Optional.of(s));
-                    attachment.ifPresent(a -> a.tell(told.line()));
+                    attachment.ifPresent(a -> {
+                        if (a instanceof TurnAttachment thinker) {
+                            thinker.tell(e.turn(), e.told(), told.line());
+                        } else {
+                            a.tell(told.line());
+                        }
+                    });
                 });
+    }
+
+    /** The attachment of a thinker in this process. */
+    private Optional<TurnAttachment> inProcess() {
+        return attachment.filter(TurnAttachment.class::isInstance).map(TurnAttachment.class::cast);
     }
 
     /** Asks the session's boundary whether the next message is for this process (MB-10). */

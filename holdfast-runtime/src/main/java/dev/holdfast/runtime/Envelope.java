@@ -8,6 +8,7 @@ import dev.holdfast.DeliveryPolicy;
 import dev.holdfast.JournalException;
 import dev.holdfast.Message;
 import dev.holdfast.MessageId;
+import dev.holdfast.Outcome;
 import dev.holdfast.Payload;
 import dev.holdfast.Received;
 import dev.holdfast.SessionName;
@@ -140,6 +141,14 @@ final class Envelope {
             case Payload.Answer a -> delivery(session, a.kind(), key, label.subject(a.question()), a.text(), false);
             case Payload.Reset r -> delivery(session, r.kind(), key, label, "", false);
             case Payload.Clear c -> delivery(session, c.kind(), key, label, "", false);
+            case Payload.Cut c ->
+                delivery(
+                        session,
+                        c.kind(),
+                        key,
+                        label.targets(OptionalLong.of(c.from()), OptionalLong.empty()),
+                        "",
+                        false);
             case Payload.Compact c -> delivery(session, c.kind(), key, label, "", false);
         };
     }
@@ -157,6 +166,21 @@ final class Envelope {
     Delivery withdrawal(SessionName session, long number) {
         var label = Label.of(Author.host()).targets(OptionalLong.empty(), OptionalLong.of(number));
         return delivery(session, ArrivalKind.WITHDRAW, Optional.empty(), label, "", false);
+    }
+
+    /**
+     * A turn that another session had (HN-14).
+     *
+     * @param origin which session, and through which turn it is copied: the same for every turn of one fork
+     * @param turn its number in the fork
+     * @param entries how many entries the body holds
+     */
+    Delivery past(SessionName session, String origin, long turn, Outcome outcome, int entries, String body) {
+        var label = Label.of(Author.host())
+                .subject(origin)
+                .note(outcome.name(), Optional.empty())
+                .targets(OptionalLong.of(turn), OptionalLong.of(entries));
+        return delivery(session, ArrivalKind.PAST, Optional.of("holdfast/fork/" + turn), label, body, false);
     }
 
     private Delivery delivery(
@@ -236,13 +260,14 @@ final class Envelope {
             case CANCEL -> Optional.of(new Payload.Cancel(label.targetTurn(), label.targetMessage()));
             case RESET -> Optional.of(new Payload.Reset());
             case CLEAR -> Optional.of(new Payload.Clear());
+            case CUT -> Optional.of(new Payload.Cut(label.targetTurn().orElse(Long.MAX_VALUE)));
             case COMPACT -> Optional.of(new Payload.Compact());
             case SESSION_TIMEOUT ->
                 Optional.of(new Payload.SessionTimeout(label.targetEpoch().orElse(0)));
             case AUTHORIZATION -> Optional.of(new Payload.Authorization(label.subject(), text));
             case TOOL_RUN -> Optional.of(new Payload.ToolRun(label.subject(), text));
             case ANSWER -> Optional.of(new Payload.Answer(label.subject(), text));
-            case RESUME, CLOSE, EVICT, PAUSE, FINISH, DRAIN, WITHDRAW, RELEASE -> Optional.empty();
+            case RESUME, CLOSE, EVICT, PAUSE, FINISH, DRAIN, WITHDRAW, RELEASE, PAST -> Optional.empty();
         };
         return payload.map(p ->
                 new Received(arrival.number(), arrival.id(), arrival.acceptedAt(), label.by(), label.address(), p));

@@ -1,5 +1,6 @@
 package dev.holdfast.runtime;
 
+import dev.holdfast.Beat;
 import dev.holdfast.EventListener;
 import dev.holdfast.JournalReader;
 import dev.holdfast.SessionName;
@@ -67,12 +68,18 @@ final class Feed {
         subscribers.forEach(s -> s.live(new Progress(turn, progress)));
     }
 
+    void beat(long turn, Beat beat) {
+        subscribers.forEach(s -> s.live(new Doing(turn, beat)));
+    }
+
     /** What is on no disk. */
     private sealed interface Live {
         long turn();
     }
 
     private record Text(long turn, String fragment) implements Live {}
+
+    private record Doing(long turn, Beat beat) implements Live {}
 
     private record Progress(long turn, ToolProgress progress) implements Live {
         /** The same call, further on. */
@@ -171,6 +178,7 @@ final class Feed {
                     call(() -> {
                         switch (live) {
                             case Text text -> listener.onText(text.turn(), text.fragment());
+                            case Doing doing -> listener.onBeat(doing.turn(), doing.beat());
                             case Progress progress -> listener.onProgress(progress.turn(), progress.progress());
                         }
                     });

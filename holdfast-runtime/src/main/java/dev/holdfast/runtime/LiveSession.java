@@ -1,6 +1,7 @@
 package dev.holdfast.runtime;
 
 import dev.holdfast.Addresses;
+import dev.holdfast.Agent;
 import dev.holdfast.ArrivalKind;
 import dev.holdfast.AuditRow;
 import dev.holdfast.DeliveryId;
@@ -16,6 +17,7 @@ import dev.holdfast.SessionName;
 import dev.holdfast.SessionStatus;
 import dev.holdfast.SessionSummary;
 import dev.holdfast.Subscription;
+import dev.holdfast.TranscriptTurn;
 import dev.holdfast.core.Core;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Event;
@@ -28,10 +30,12 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * A session of this host: what is known of it, its phases, questions, observers and readers, upon its mail
@@ -41,10 +45,12 @@ import java.util.function.Consumer;
  */
 final class LiveSession extends SessionMail {
     private final SessionAddresses addresses;
+    private final SessionTranscript transcript;
 
     LiveSession(SessionName name, Taking taking, Holdfast.Parts parts) {
         super(name, taking, parts);
         addresses = new SessionAddresses(this, parts);
+        transcript = new SessionTranscript(this, parts);
     }
 
     @Override
@@ -290,7 +296,12 @@ final class LiveSession extends SessionMail {
 
     /** Completes once that close was acted on, and everything before it ended if it was one for good. */
     private CompletionStage<Void> ended(long close) {
-        var over = watches.state(now -> now.phase() == Phase.CLOSED ? now.takenThrough() >= close : now.named(close));
+        return reached(now -> now.phase() == Phase.CLOSED ? now.takenThrough() >= close : now.named(close));
+    }
+
+    /** Completes once the state is so; wakes an owner that may see to it. */
+    CompletionStage<Void> reached(Predicate<Durable> wanted) {
+        var over = watches.state(wanted);
         synchronized (lock) {
             if (owner.isPresent() && told) {
                 watches.reached(state);
@@ -307,6 +318,40 @@ final class LiveSession extends SessionMail {
                 .thenCompose(at -> at.filter(s -> s.summary().phase().equals(Phase.CLOSED.name()))
                         .map(s -> ended(s.lastArrival()))
                         .orElseGet(() -> CompletableFuture.completedFuture(null)));
+    }
+
+    // ---- who thinks -----------------------------------------------------------------------------------------------
+
+    @Override
+    public CompletionStage<Void> swap(Agent agent) {
+        return onward(swapped(agent, () -> reached(now -> now.turn().isEmpty())));
+    }
+
+    // ---- transcript -----------------------------------------------------------------------------------------------
+
+    @Override
+    public CompletionStage<List<TranscriptTurn>> transcript(long after, int max) {
+        return onward(transcript.page(after, max));
+    }
+
+    @Override
+    public CompletionStage<Receipt> regenerate() {
+        return onward(transcript.regenerate(OptionalLong.empty()));
+    }
+
+    @Override
+    public CompletionStage<Receipt> regenerateFrom(long turn) {
+        return onward(transcript.regenerate(OptionalLong.of(turn)));
+    }
+
+    @Override
+    public CompletionStage<Receipt> deleteFrom(long turn) {
+        return onward(transcript.deleteFrom(turn));
+    }
+
+    @Override
+    public CompletionStage<Long> fork(SessionName name, OptionalLong through) {
+        return onward(transcript.fork(name, through));
     }
 
     // ---- questions and requests of the host -------------------------------------------------------------------------

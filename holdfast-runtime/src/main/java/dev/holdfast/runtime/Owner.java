@@ -2,6 +2,7 @@ package dev.holdfast.runtime;
 
 import dev.holdfast.Arrival;
 import dev.holdfast.Batch;
+import dev.holdfast.Beat;
 import dev.holdfast.Claim;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.EventRecord;
@@ -102,6 +103,9 @@ final class Owner {
         void moved(Durable state, Live live);
 
         void text(long turn, String fragment);
+
+        /** @param first whether no turn of the session has ended yet */
+        void beat(long turn, boolean first, Beat beat);
 
         void progress(long turn, ToolProgress progress);
 
@@ -534,6 +538,13 @@ final class Owner {
             if (!internal()) { // its words are for who asked (MB-16)
                 audience.text(durable.turn().map(Turn::number).orElse(0L), fragment);
             }
+        }
+
+        @Override
+        public void beat(Beat beat) {
+            durable.turn()
+                    .filter(t -> t.original().kind() != Told.Kind.INTERNAL)
+                    .ifPresent(t -> audience.beat(t.number(), durable.lastSettled() == 0, beat));
         }
 
         @Override

@@ -7,6 +7,7 @@ import dev.holdfast.Claim;
 import dev.holdfast.Drained;
 import dev.holdfast.FeedEnd;
 import dev.holdfast.Harness;
+import dev.holdfast.HarnessNeed;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.JournalException;
 import dev.holdfast.Outcome;
@@ -15,6 +16,9 @@ import dev.holdfast.SessionName;
 import dev.holdfast.SessionPolicy;
 import dev.holdfast.SessionSummary;
 import dev.holdfast.Tool;
+import dev.holdfast.TurnHarness;
+import dev.holdfast.TurnOptions;
+import dev.holdfast.TurnSettings;
 import dev.holdfast.core.Durable;
 import dev.holdfast.core.Input;
 import dev.holdfast.core.Live;
@@ -31,6 +35,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -90,6 +95,7 @@ abstract class SessionLife implements Session, Owner.Audience {
     final Callers callers;
     final Internals internals;
     final QuestionListeners listeners;
+    final Beats beats = new Beats();
     final List<CompletableFuture<Boolean>> awaiting = new ArrayList<>();
     final Map<Long, List<Ending>> settling = new LinkedHashMap<>();
     Optional<Reading> reading = Optional.empty();
@@ -105,18 +111,42 @@ abstract class SessionLife implements Session, Owner.Audience {
     private boolean missed;
 
     /** Who takes the session's mail here, and how. */
-    record Taking(Harness harness, Map<String, Tool> tools, Binding binding, SessionPolicy policy, Taker taker) {
+    record Taking(
+            Harness harness,
+            Map<String, Tool> tools,
+            Binding binding,
+            TurnSettings settings,
+            SessionPolicy policy,
+            Taker taker) {
         static Taking agent(Agent agent, SessionPolicy policy) {
             var tools = Tools.of(agent.tools());
-            return new Taking(agent.harness(), tools, Tools.binding(agent, tools), policy, Taker.AGENT);
+            var settings = agent.turnSettings();
+            if (agent.harness() instanceof TurnHarness thinker) {
+                check(thinker, settings);
+            }
+            return new Taking(agent.harness(), tools, Tools.binding(agent, tools), settings, policy, Taker.AGENT);
+        }
+
+        private static void check(TurnHarness thinker, TurnSettings settings) {
+            var unused = TurnOptions.of(thinker.name(), settings.options(), thinker.turnOptions());
+            if (thinker.requires().contains(HarnessNeed.SANDBOX)) {
+                throw new IllegalArgumentException("harness '" + thinker.name()
+                        + "' needs a sandbox, and this host has none: use a harness that does without");
+            }
         }
 
         /** A reading surface, or nobody. */
         static Taking without(Taker taker) {
-            return new Taking(NoAgent.INSTANCE, Map.of(), Binding.none(), SessionPolicy.standard(), taker);
+            return new Taking(
+                    NoAgent.INSTANCE,
+                    Map.of(),
+                    Binding.none(),
+                    TurnSettings.standard(),
+                    SessionPolicy.standard(),
+                    taker);
         }
 
-        Settings settings() {
+        Settings ofMail() {
             return new Settings(
                     policy.stay() == SessionPolicy.Stay.STAY_OPEN,
                     policy.combine(),
@@ -389,7 +419,7 @@ abstract class SessionLife implements Session, Owner.Audience {
             internals.forget();
             var next = owner(claim);
             owner = Optional.of(next);
-            next.wake(taking.harness().name(), taking.settings());
+            next.wake(taking.harness().name(), taking.ofMail());
             if (closed || changing) {
                 next.offer(new Input.Leaving());
             } else {
@@ -411,6 +441,7 @@ abstract class SessionLife implements Session, Owner.Audience {
                 outlet -> new EffectRunner(
                         name,
                         taking.harness(),
+                        taking.settings(),
                         taking.tools(),
                         parts.slots(),
                         parts.transcript(),
@@ -630,6 +661,29 @@ abstract class SessionLife implements Session, Owner.Audience {
             }
             letGo = false;
             return change(next);
+        }
+    }
+
+    /** Another agent takes the mail once {@code rest} has come; the owner there is goes first, with its process. */
+    CompletionStage<Void> swapped(Agent agent, Supplier<CompletionStage<Void>> rest) {
+        synchronized (lock) {
+            checkAgent();
+            var unused = Taking.agent(agent, taking.policy()); // refused now or not at all
+        }
+        return rest.get()
+                .thenCompose(rested -> {
+                    synchronized (lock) {
+                        checkAgent();
+                        return change(Taking.agent(agent, taking.policy()));
+                    }
+                })
+                .thenRun(this::signal);
+    }
+
+    private void checkAgent() {
+        if (taking.taker() != Taker.AGENT) {
+            throw new HoldfastException(
+                    "session " + name + " has no agent here that could be swapped: open it with one");
         }
     }
 

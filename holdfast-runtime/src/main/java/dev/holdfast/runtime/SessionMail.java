@@ -3,6 +3,7 @@ package dev.holdfast.runtime;
 import dev.holdfast.AgentUnavailable;
 import dev.holdfast.Arrival;
 import dev.holdfast.Author;
+import dev.holdfast.Beat;
 import dev.holdfast.Delivery;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.DeliveryPolicy;
@@ -66,6 +67,7 @@ abstract class SessionMail extends SessionLife {
             for (Event event : events) {
                 Chronicle.replies(event).forEach(callers::ended);
                 switch (event) {
+                    case Event.TurnSettled e -> beats.settled(e.turn(), e.outcome(), beat -> feed.beat(e.turn(), beat));
                     case Event.SteerLanded e -> callers.steered(e.message().number(), SteerAnswer.LANDED);
                     case Event.TurnOpened e ->
                         e.messages().forEach(m -> callers.steered(m.number(), SteerAnswer.QUEUED));
@@ -188,6 +190,13 @@ abstract class SessionMail extends SessionLife {
     @Override
     public boolean listened() {
         return listeners.any();
+    }
+
+    @Override
+    public void beat(long turn, boolean first, Beat beat) {
+        synchronized (lock) {
+            beats.seen(turn, first, beat, shown -> feed.beat(turn, shown));
+        }
     }
 
     @Override

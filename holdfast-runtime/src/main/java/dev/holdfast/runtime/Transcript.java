@@ -9,6 +9,8 @@ import dev.holdfast.Line;
 import dev.holdfast.Outcome;
 import dev.holdfast.SessionName;
 import dev.holdfast.StoredEvent;
+import dev.holdfast.TranscriptEntry;
+import dev.holdfast.TranscriptTurn;
 import dev.holdfast.core.Approval;
 import dev.holdfast.core.Event;
 import dev.holdfast.core.OpenCall;
@@ -20,6 +22,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -36,13 +39,13 @@ import java.util.stream.Collectors;
 final class Transcript {
     static final int RETELL_CHARACTERS_MAX = 100_000;
     private static final int PAGE = 500;
-    private static final String AFTER_LIMIT =
-            "[holdfast] You reached your limit of steps in the last turn. Please go on"
-                    + " with what you were doing; do not begin again with what you have done.";
+    static final String AFTER_LIMIT = "[holdfast] You reached your limit of steps in the last turn. Please go on"
+            + " with what you were doing; do not begin again with what you have done.";
 
     private final JournalReader journal;
     private final EventCodec codec;
     private final Envelope envelope;
+    private final TranscriptReader reader;
 
     /** Who sent a message. */
     record Sender(long message, Author author) {}
@@ -54,6 +57,12 @@ final class Transcript {
         this.journal = journal;
         this.codec = codec;
         this.envelope = envelope;
+        this.reader = new TranscriptReader(journal, codec, envelope);
+    }
+
+    /** The same turns as they are shown, not as an agent is told them. */
+    TranscriptReader reader() {
+        return reader;
     }
 
     /** The line for {@code told}, whose words are {@code internal}'s when it is a request of the host's own; turns from {@code retellFrom} to {@code turn - 1} stand in front when it is not 0. */
@@ -117,8 +126,11 @@ final class Transcript {
     }
 
     private String from(Arrival arrival) {
-        var label = envelope.label(arrival);
-        return "from " + label.author() + " by " + label.surface() + ", " + arrival.acceptedAt();
+        return from(envelope.label(arrival).by()) + ", " + arrival.acceptedAt();
+    }
+
+    private static String from(Author author) {
+        return "from " + author.name() + " by " + author.surface();
     }
 
     private CompletionStage<List<Arrival>> arrivals(SessionName session, List<Taken> messages) {
@@ -226,83 +238,90 @@ final class Transcript {
      * @param known lines of turn {@code from} that are in the agent's memory already: what they carry is not told again
      */
     CompletionStage<String> retell(SessionName session, long from, long through, List<String> known) {
-        return past(session, 0, from, through, known, new Past()).thenCompose(past -> {
-            CompletionStage<Retelling> telling = CompletableFuture.completedFuture(new Retelling());
-            for (var turn : past.turns.reversed()) { // newest first, so that the bound cuts the oldest
-                var asked = turn.messages().stream()
-                        .filter(m -> !past.known.contains(m.number()))
-                        .toList();
-                telling = telling.thenCompose(t -> t.full
-                        ? CompletableFuture.completedFuture(t)
-                        : arrivals(session, asked).thenApply(arrivals -> t.add(told(turn, arrivals))));
-            }
-            return telling.thenApply(Retelling::text);
-        });
+        var carried = known.isEmpty()
+                ? CompletableFuture.<Set<Long>>completedFuture(Set.of())
+                : carried(session, 0, from, known, new HashSet<>());
+        return reader.index(session, new TranscriptIndex())
+                .thenCombine(carried, (index, numbers) -> {
+                    var turns = new ArrayDeque<>(
+                            index.turns().subMap(from, true, through, true).keySet());
+                    return retell(session, index, turns, numbers, new Retelling());
+                })
+                .thenCompose(telling -> telling)
+                .thenApply(Retelling::text);
     }
 
-    /** Settled turns, oldest first, and numbers of messages whose lines are known. */
-    private static final class Past {
-        private final List<Event.TurnSettled> turns = new ArrayList<>();
-        private final Set<Long> known = new HashSet<>();
+    /** Newest first, so that the bound cuts the oldest. */
+    private CompletionStage<Retelling> retell(
+            SessionName session, TranscriptIndex index, Deque<Long> turns, Set<Long> known, Retelling telling) {
+        if (turns.isEmpty() || telling.full) {
+            return CompletableFuture.completedFuture(telling);
+        }
+        return reader.turn(session, index, turns.removeLast())
+                .thenCompose(turn -> retell(session, index, turns, known, telling.add(told(turn, known))));
     }
 
-    private CompletionStage<Past> past(
-            SessionName session, long after, long from, long through, List<String> known, Past past) {
+    /** Numbers of the messages that those lines of turn {@code turn} carry. */
+    private CompletionStage<Set<Long>> carried(
+            SessionName session, long after, long turn, List<String> lines, Set<Long> found) {
         return journal.events(session, after, PAGE).thenCompose(page -> {
             for (StoredEvent stored : page) {
-                long turn = stored.event().turn().orElse(0);
-                if (turn >= from && turn <= through) {
-                    remember(codec.decode(stored), known, past);
+                if (stored.event().turn().orElse(0) == turn) {
+                    carried(codec.decode(stored), lines, found);
                 }
             }
-            boolean done = page.isEmpty()
-                    || (!past.turns.isEmpty() && past.turns.getLast().turn() >= through);
-            return done
-                    ? CompletableFuture.completedFuture(past)
-                    : past(session, page.getLast().seq(), from, through, known, past);
+            return page.isEmpty()
+                    ? CompletableFuture.completedFuture(found)
+                    : carried(session, page.getLast().seq(), turn, lines, found);
         });
     }
 
-    private static void remember(Event event, List<String> known, Past past) {
+    private static void carried(Event event, List<String> lines, Set<Long> found) {
         switch (event) {
-            case Event.TurnSettled e -> {
-                if (e.kind() != Told.Kind.INTERNAL) {
-                    past.turns.add(e);
-                }
-            }
             case Event.TurnOpened e -> {
-                if (known.contains(e.delivery().toString())) {
-                    e.messages().forEach(m -> past.known.add(m.number()));
+                if (lines.contains(e.delivery().toString())) {
+                    e.messages().forEach(m -> found.add(m.number()));
                 }
             }
             case Event.SteerLanded e -> {
-                if (known.contains(e.delivery().toString())) {
-                    past.known.add(e.message().number());
+                if (lines.contains(e.delivery().toString())) {
+                    found.add(e.message().number());
                 }
             }
             default -> {}
         }
     }
 
-    private String told(Event.TurnSettled turn, List<Arrival> asked) {
+    private static String told(TranscriptTurn turn, Set<Long> known) {
         var text = new StringBuilder();
-        for (Arrival a : asked) {
-            text.append("\nMessage ")
-                    .append(a.number())
-                    .append(", ")
-                    .append(from(a))
-                    .append(":\n");
-            quote(text, Envelope.text(a));
+        for (TranscriptEntry entry : turn.entries()) {
+            switch (entry.role()) {
+                case SENDER -> {
+                    if (!known.contains(entry.message()) || entry.message() == 0) {
+                        text.append(entry.message() > 0 ? "\nMessage " + entry.message() + ", " : "\nBefore, ");
+                        entry.author().ifPresent(a -> text.append(from(a)));
+                        entry.at().ifPresent(at -> text.append(", ").append(at));
+                        text.append(":\n");
+                        quote(text, entry.text());
+                    }
+                }
+                case AGENT -> {
+                    text.append("\nYou answered:\n");
+                    quote(text, entry.text());
+                }
+                case HOST -> {}
+            }
         }
-        if (turn.outcome() == Outcome.ANSWERED) {
-            text.append("\nYou answered:\n");
-            quote(text, turn.text());
-        } else {
-            text.append("\nThis was not answered (")
-                    .append(turn.outcome().name().toLowerCase(java.util.Locale.ROOT));
-            text.append("). Nothing is to be done about it now.\n");
+        if (turn.outcome() != Outcome.ANSWERED) {
+            text.append('\n').append(notAnswered(turn.outcome())).append('\n');
         }
         return text.toString();
+    }
+
+    /** What stands in the place of an answer. */
+    static String notAnswered(Outcome outcome) {
+        return "This was not answered (" + outcome.name().toLowerCase(Locale.ROOT)
+                + "). Nothing is to be done about it now.";
     }
 
     /** Quoted line by line, so that what was said cannot pass for what the host says. */
@@ -338,6 +357,9 @@ final class Transcript {
                         .append(" characters.)\n");
             }
             turns.forEach(text::append);
+            if (turns.isEmpty()) {
+                text.append("(Nothing: what was said before was thrown away.)\n");
+            }
             return text.toString();
         }
     }

@@ -80,6 +80,10 @@ final class Routes {
                 words(session + "/answers", this::answer),
                 get(session + "/questions", this::questions),
                 get(session + "/audit", this::audit),
+                get(session + "/transcript", this::transcript),
+                order(session + "/regenerate", this::regenerate),
+                order(session + "/cut", this::cut),
+                order(session + "/fork", this::fork),
                 get(session + "/dead-letters", this::deadLetters),
                 order(session + "/dead-letters/{number}/resend", this::resend),
                 words("/v1/addresses/{token}", this::deliver));
@@ -370,6 +374,42 @@ final class Routes {
             members.put("next", rows.getLast().seq());
         }
         return Answer.json(200, members);
+    }
+
+    private Answer transcript(Route.Asked asked) {
+        long after = query(asked, "after", 0, 0, Long.MAX_VALUE);
+        int limit = (int) query(asked, "limit", PAGE_MAX, 1, PAGE_MAX);
+        var session = session(asked);
+        var turns = waits.on(session.transcript(after, limit));
+        var members = new LinkedHashMap<String, Object>();
+        members.put("session", session.name().value());
+        members.put("turns", turns.stream().map(Shown::turn).toList());
+        if (turns.size() == limit) {
+            members.put("next", turns.getLast().number());
+        }
+        return Answer.json(200, members);
+    }
+
+    private Answer regenerate(Route.Asked asked) {
+        var turn = asked.fields("turn").number("turn");
+        var session = session(asked);
+        return stored(
+                asked, "message", turn.isPresent() ? session.regenerateFrom(turn.getAsLong()) : session.regenerate());
+    }
+
+    private Answer cut(Route.Asked asked) {
+        long from = asked.fields("from")
+                .number("from")
+                .orElseThrow(() -> Problem.invalid("the field 'from' is missing: name the first turn to throw away")
+                        .refused());
+        return stored(asked, "arrival", session(asked).deleteFrom(from));
+    }
+
+    private Answer fork(Route.Asked asked) {
+        var fields = asked.fields("name", "through");
+        var name = new SessionName(fields.requiredText("name"));
+        long turns = waits.on(session(asked).fork(name, fields.number("through")));
+        return Answer.json(201, Map.of("session", name.value(), "turns", turns));
     }
 
     private Answer deadLetters(Route.Asked asked) {

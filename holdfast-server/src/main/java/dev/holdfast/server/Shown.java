@@ -7,6 +7,8 @@ import dev.holdfast.Reply;
 import dev.holdfast.SessionName;
 import dev.holdfast.SessionStatus;
 import dev.holdfast.SessionSummary;
+import dev.holdfast.TranscriptEntry;
+import dev.holdfast.TranscriptTurn;
 import dev.holdfast.Usage;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -39,6 +41,27 @@ final class Shown {
         members.put("text", reply.text());
         members.put("detail", reply.detail());
         members.put("usage", usage(reply.usage()));
+        return members;
+    }
+
+    static Map<String, Object> turn(TranscriptTurn turn) {
+        var members = new LinkedHashMap<String, Object>();
+        members.put("turn", turn.number());
+        members.put("outcome", turn.outcome().name());
+        members.put("remembered", turn.remembered());
+        members.put("entries", turn.entries().stream().map(Shown::entry).toList());
+        return members;
+    }
+
+    private static Map<String, Object> entry(TranscriptEntry entry) {
+        var members = new LinkedHashMap<String, Object>();
+        members.put("role", entry.role().name().toLowerCase(Locale.ROOT));
+        entry.author().ifPresent(a -> members.put("author", a.name()));
+        if (entry.message() > 0) {
+            members.put("message", entry.message());
+        }
+        entry.at().ifPresent(at -> members.put("at", at.toString()));
+        members.put("text", entry.text());
         return members;
     }
 

@@ -130,7 +130,7 @@ final class DoorTest {
     @Test
     void refusal_saysOverHttpWhatItSaysInJava() throws Exception {
         var gate = gated("a");
-        var session = hosting.host.session(new SessionName("a"), agentless());
+        var session = hosting.host.open(new SessionName("a")).orElseThrow();
         get(session.sendAsync(Message.of("one").key("k").author(USER)));
         refused(409, A, "{\"text\":\"two\",\"key\":\"k\"}", Message.of("two").key("k"));
         get(session.sendAsync(Message.of("[[gate g]]")));
@@ -482,6 +482,10 @@ final class DoorTest {
                         "POST /v1/sessions/{name}/answers",
                         "GET /v1/sessions/{name}/questions",
                         "GET /v1/sessions/{name}/audit",
+                        "GET /v1/sessions/{name}/transcript",
+                        "POST /v1/sessions/{name}/regenerate",
+                        "POST /v1/sessions/{name}/cut",
+                        "POST /v1/sessions/{name}/fork",
                         "GET /v1/sessions/{name}/dead-letters",
                         "POST /v1/sessions/{name}/dead-letters/{number}/resend",
                         "POST /v1/addresses/{token}");

@@ -55,6 +55,9 @@ final class EventRules {
     private final Set<String> questionsOver = new HashSet<>();
     private final CallRules calls;
     private long forgotten;
+    private boolean cutOwed;
+    /** Turns that were thrown away, as the first and last of each cut. */
+    private final List<long[]> cuts = new ArrayList<>();
 
     /**
      * @param read whether a reading surface takes the mail, not an agent
@@ -89,6 +92,10 @@ final class EventRules {
         return finishing || phase == Phase.CLOSED;
     }
 
+    long newestTurn() {
+        return lastTurn;
+    }
+
     long openTurn() {
         return openTurn;
     }
@@ -102,9 +109,9 @@ final class EventRules {
         return up;
     }
 
-    /** Turns up to here must not be in the agent's memory any more. */
-    long forgotten() {
-        return forgotten;
+    /** Whether no agent may be shown this turn any more. */
+    boolean gone(long turn) {
+        return turn <= forgotten || cuts.stream().anyMatch(c -> c[0] <= turn && turn <= c[1]);
     }
 
     private void check(boolean holds, String what) {
@@ -159,6 +166,14 @@ final class EventRules {
                 forgotten = e.through();
                 continuationQueued = false; // there is nothing left to go on with
             }
+            case Event.TranscriptCut e -> {
+                check(
+                        cutOwed && e.from() <= lastTurn && openTurn == 0,
+                        "HN-04: turns from " + e.from() + " on are thrown away; the newest is " + lastTurn);
+                cuts.add(new long[] {e.from(), lastTurn});
+                continuationQueued = false;
+                cutOwed = false;
+            }
             case Event.ContinuationQueued e -> {
                 check(limitOwed, "MB-15: a continuation is queued after no turn limit");
                 limitOwed = false;
@@ -201,6 +216,7 @@ final class EventRules {
 
     private void opened(Event.TurnOpened e) {
         check(openTurn == 0, "TN-01: turn " + e.turn() + " is opened while " + openTurn + " is open");
+        check(!cutOwed, "HN-04: turn " + e.turn() + " is opened before what was to be thrown away is");
         check(e.turn() == lastTurn + 1, "Q1: turn " + e.turn() + " follows turn " + lastTurn);
         check(
                 phase == Phase.OPEN || (e.written() && phase != Phase.CLOSED),
@@ -392,6 +408,10 @@ final class EventRules {
         }
         switch (entry.kind()) {
             case CLEAR, COMPACT, RESET -> inItsPlace(entry);
+            case CUT -> {
+                inItsPlace(entry);
+                cutOwed = e.what().startsWith("turns from");
+            }
             case CLOSE -> {
                 if (!CloseReason.recoverable(entry.label.note())) {
                     reason(entry);

@@ -6,6 +6,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -33,13 +34,13 @@ public sealed interface Gate {
     /** A gate within this process, for the {@link ScriptedMessagesApi}. */
     final class Local implements Gate {
         private final CountDownLatch reached = new CountDownLatch(1);
-        private final CountDownLatch opened = new CountDownLatch(1);
+        private final CompletableFuture<Void> opened = new CompletableFuture<>();
 
         Local() {}
 
         @Override
         public void open() {
-            opened.countDown();
+            opened.complete(null);
         }
 
         @Override
@@ -53,8 +54,18 @@ public sealed interface Gate {
         }
 
         void pass() throws InterruptedException {
+            reached();
+            var go = new CountDownLatch(1);
+            whenOpen(go::countDown);
+            go.await();
+        }
+
+        void reached() {
             reached.countDown();
-            opened.await();
+        }
+
+        void whenOpen(Runnable action) {
+            var unused = opened.thenRun(action);
         }
     }
 

@@ -114,6 +114,10 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
         return events.phase();
     }
 
+    long newestTurn() {
+        return events.newestTurn();
+    }
+
     long openTurn() {
         return events.openTurn();
     }
@@ -422,7 +426,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
         long turn = 0;
         for (Entry e : shown) {
             check(
-                    e.turn == 0 || e.turn > events.forgotten() || incarnation < events.incarnation() || !events.up(),
+                    e.turn == 0 || !events.gone(e.turn) || incarnation < events.incarnation() || !events.up(),
                     () -> "IN-20: " + e + " stands in a conversation that was dropped");
             boolean taken = e.outcome
                     .filter(o -> o == Outcome.WITHDRAWN || (o == Outcome.CLOSED && e.turn == 0 && !e.steering))
@@ -443,7 +447,7 @@ final class InvariantChecker implements SimulatedAgents.Watcher {
     private void everySettledIsShown(List<Entry> shown) {
         for (Entry e : ledger.ended()) {
             check(
-                    e.turn <= events.forgotten() || shown.contains(e),
+                    events.gone(e.turn) || shown.contains(e),
                     () -> "P2: " + e + " had turn " + e.turn + ", ended as " + e.outcome
                             + ", and is missing in the conversation " + shown);
         }

@@ -87,6 +87,10 @@ public enum SeededBug {
     INTERNAL_INHERITED("MB-16", 1_000),
     /** A reset leaves the agent what it remembers. */
     RESET_KEEPS_MEMORY("IN-20", 200),
+    /** What is thrown away of the conversation stays in the agent's memory. */
+    CUT_KEEPS_MEMORY("HN-04", 200),
+    /** That turns were thrown away is said and not recorded, so that they are told again. */
+    CUT_NOT_RECORDED("HN-04", 200),
     /** A message that kills every agent is tried for ever. */
     POISON_RUNS_FOR_EVER("MB-20", 1_000),
     /** A call that a rule denies runs. */

@@ -21,6 +21,7 @@ final class SimulatedObserver {
             ArrivalKind.CANCEL,
             ArrivalKind.RESET,
             ArrivalKind.CLEAR,
+            ArrivalKind.CUT,
             ArrivalKind.COMPACT,
             ArrivalKind.SESSION_TIMEOUT,
             ArrivalKind.AUTHORIZATION,

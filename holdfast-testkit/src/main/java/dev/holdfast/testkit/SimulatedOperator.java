@@ -82,7 +82,7 @@ final class SimulatedOperator {
             case 4 -> pause(host, session);
             case 5 -> drain(host, session);
             case 6 -> world.promised(host, "reset", session.reset());
-            case 7 -> world.promised(host, below(3) == 0 ? "compact" : "clear", forget(session));
+            case 7 -> world.promised(host, "drop of what was said", forget(session));
             case 8 -> timeOut(host, session);
             case 9, 10 -> ask(host, session);
             case 11, 12, 13 -> internal(host, session);
@@ -96,6 +96,10 @@ final class SimulatedOperator {
     }
 
     private java.util.concurrent.CompletionStage<?> forget(Session session) {
+        if (below(2) == 0) {
+            long turn = Math.max(1, world.checker.newestTurn() + 1 - below(4)); // the next one is not there yet
+            return session.submit(new Payload.Cut(turn), Author.host(), Optional.empty());
+        }
         return below(3) == 0 ? session.submit(new Payload.Compact(), Author.host(), Optional.empty()) : session.clear();
     }
 

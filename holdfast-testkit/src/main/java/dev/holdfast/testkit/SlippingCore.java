@@ -126,6 +126,8 @@ final class SlippingCore implements Core {
                         live,
                         headers(input, h -> h.kind() == ArrivalKind.REPLACE ? with(h, "kind", ArrivalKind.MESSAGE) : h),
                         now);
+            case CUT_NOT_RECORDED ->
+                without(sound.decide(durable, live, input, now), e -> e instanceof Event.TranscriptCut);
             case STEER_TAKEN_FOR_LANDED -> steersLanded(sound.decide(durable, live, input, now));
             case FORMER_TIMEOUT_OBEYED ->
                 sound.decide(
@@ -300,6 +302,10 @@ final class SlippingCore implements Core {
             case SPIN_UNGUARDED -> with(after, "continuations", 0);
             case RESET_KEEPS_MEMORY ->
                 event instanceof Event.MemoryDropped
+                        ? with(with(after, "nativeSession", before.nativeSession()), "marks", before.marks())
+                        : after;
+            case CUT_KEEPS_MEMORY ->
+                event instanceof Event.TranscriptCut
                         ? with(with(after, "nativeSession", before.nativeSession()), "marks", before.marks())
                         : after;
             case POISON_RUNS_FOR_EVER ->

@@ -30,17 +30,19 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 final class ModuleTableTest {
     /** Folder of each shipped module, and the other modules of the house that it may know. */
-    private static final Map<String, Set<String>> MAY_KNOW = Map.of(
-            "holdfast-api", Set.of(),
-            "holdfast-core", Set.of("holdfast-api"),
-            "holdfast-journal", Set.of("holdfast-api"),
-            "holdfast-process", Set.of(),
-            "holdfast-runtime", Set.of("holdfast-api", "holdfast-core"),
-            "holdfast-claude", Set.of("holdfast-api", "holdfast-process"),
-            "holdfast-mcp", Set.of("holdfast-api"),
-            "holdfast-server", Set.of("holdfast-api", "holdfast-runtime"),
-            "holdfast-testkit", Set.of("holdfast-api", "holdfast-core", "holdfast-runtime"),
-            "holdfast-cli",
+    private static final Map<String, Set<String>> MAY_KNOW = Map.ofEntries(
+            Map.entry("holdfast-api", Set.of()),
+            Map.entry("holdfast-core", Set.of("holdfast-api")),
+            Map.entry("holdfast-journal", Set.of("holdfast-api")),
+            Map.entry("holdfast-process", Set.of()),
+            Map.entry("holdfast-runtime", Set.of("holdfast-api", "holdfast-core")),
+            Map.entry("holdfast-claude", Set.of("holdfast-api", "holdfast-process")),
+            Map.entry("holdfast-model", Set.of("holdfast-api")),
+            Map.entry("holdfast-mcp", Set.of("holdfast-api")),
+            Map.entry("holdfast-server", Set.of("holdfast-api", "holdfast-runtime")),
+            Map.entry("holdfast-testkit", Set.of("holdfast-api", "holdfast-core", "holdfast-runtime")),
+            Map.entry(
+                    "holdfast-cli",
                     Set.of(
                             "holdfast-api",
                             "holdfast-core",
@@ -48,9 +50,10 @@ final class ModuleTableTest {
                             "holdfast-process",
                             "holdfast-runtime",
                             "holdfast-claude",
+                            "holdfast-model",
                             "holdfast-mcp",
                             "holdfast-server",
-                            "holdfast-testkit"));
+                            "holdfast-testkit")));
 
     private static final String[] INPUT_OUTPUT = {
         "java.io..", "java.nio.channels..", "java.net..", "java.sql..", "java.util.logging..", "org.slf4j.."
