@@ -102,7 +102,13 @@ final class GuardDesk {
                 request.request().path("input"));
     }
 
-    private void asked(Waiter waiter, String useId, String tool, JsonNode input) {
+    /** One tool has two names: real agents list it as Task, and ask about it as Agent. The one that is bound counts. */
+    static String boundName(String asked, Set<String> bound) {
+        return asked.equals("Agent") && !bound.contains(asked) && bound.contains("Task") ? "Task" : asked;
+    }
+
+    private void asked(Waiter waiter, String useId, String name, JsonNode input) {
+        String tool = boundName(name, tools);
         if (closing) {
             answer(waiter, input, Optional.of("This session is being ended."));
             return;

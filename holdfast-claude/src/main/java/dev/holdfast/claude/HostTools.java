@@ -307,7 +307,7 @@ final class HostTools {
 
     /** A tool that is bound may be used, unless somebody is there to be asked; any other may not. */
     private void permission(Frame.ControlRequest request) {
-        String tool = StreamJson.text(request.request(), "tool_name");
+        String tool = GuardDesk.boundName(StreamJson.text(request.request(), "tool_name"), listed());
         if (!listed().contains(tool)) {
             String why = "The tool '" + tool + "' is not bound to this session.";
             urgentWriter.accept(codec.controlSuccess(request.id(), HookShapes.refused(why, false)));

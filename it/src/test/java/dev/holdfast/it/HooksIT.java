@@ -219,8 +219,9 @@ final class HooksIT {
             var reply = Station.now(session.reply(each));
             assertThat(reply.outcome()).as(reply.toString()).isEqualTo(Outcome.ANSWERED);
         }
-        Awaitility.await().until(() -> told.contains("SUBAGENT_STOP"));
-        assertThat(told).contains("SUBAGENT_START");
+        Awaitility.await()
+                .untilAsserted(() ->
+                        assertThat(told).as(shown()).contains("PRE_TOOL_USE Agent", "SUBAGENT_START", "SUBAGENT_STOP"));
         assertThat(ask("M6 and now").outcome()).isEqualTo(Outcome.ANSWERED);
     }
 
