@@ -171,10 +171,6 @@ final class DoorTest {
         assertThat(heard.json().path("status").asInt()).isEqualTo(status);
     }
 
-    private static dev.holdfast.Agent agentless() {
-        return dev.holdfast.claude.ClaudeCode.agent(); // ignored: the session is taken up already
-    }
-
     @Test
     void interruptAndCancel_sayWhatTheyDid() throws Exception {
         var gate = gated("a");
