@@ -26,12 +26,12 @@ final class Delivery implements LineFramer.Sink {
         this.child = child;
     }
 
-    /** Takes what was cut from one piece of the output; nothing else is told in between. */
+    /** Takes what was cut from one piece of the output; nothing else is told in between, and what was told is worked off. */
     void read(Runnable cutting) {
         gate.lock();
         try {
-            cutting.run();
             if (!outputOver) {
+                cutting.run();
                 guarded(listener::caughtUp);
             }
         } finally {

@@ -108,16 +108,26 @@ final class InputQueue implements Runnable {
             threads.accept(this);
         } catch (OutOfMemoryError e) {
             childGone("there is no thread to write with");
-            leave();
+            notServed();
         }
     }
 
-    private void leave() {
+    private void notServed() {
         lock.lock();
         try {
             served = false;
-            writing = null;
             closeWhenOver();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Of the writing thread, after a line that could not be written. */
+    private void leave() {
+        lock.lock();
+        try {
+            writing = null;
+            notServed();
         } finally {
             lock.unlock();
         }
