@@ -120,7 +120,10 @@ public interface Session {
      */
     CompletionStage<List<TranscriptTurn>> transcript(long after, int max);
 
-    /** As {@link #regenerateFrom}, of the newest turn with a message. */
+    /**
+     * As {@link #regenerateFrom}, of the newest turn with a message. Refused while a turn is open or mail waits: the newest
+     * would be another by then.
+     */
     CompletionStage<Receipt> regenerate();
 
     /**

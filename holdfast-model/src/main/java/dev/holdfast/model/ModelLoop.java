@@ -44,6 +44,11 @@ public final class ModelLoop implements Agent {
             int retries,
             Duration firstWait) {
         Setup {
+            if (!apiKey.orElse("x").matches("[!-~]+")) {
+                throw new IllegalArgumentException(
+                        "the API key is empty, or has a blank, a line end or another character"
+                                + " that no header can carry; it is not shown here. Strip what it was read from");
+            }
             if (baseUrl.getScheme() == null || !baseUrl.getScheme().matches("https?") || baseUrl.getHost() == null) {
                 throw new IllegalArgumentException("the base URL of a Messages API begins with http:// or https:// and"
                         + " names a host; got '" + baseUrl + "'");

@@ -78,6 +78,11 @@ final class CallGate {
                 && stopSwitch.stopped().isEmpty();
     }
 
+    /** Why no tool at all may be used now; looked up anew at each dispatch (TL-04). */
+    Optional<String> stopped() {
+        return stopSwitch.stopped().map(why -> "All tools are stopped: " + why);
+    }
+
     /** What a call is about. */
     record Asked(Effect.AdmitCall call, Optional<Author> author, ToolEffects effects, String input) {
         String who() {
@@ -86,9 +91,9 @@ final class CallGate {
     }
 
     void judge(Asked asked) {
-        var stopped = stopSwitch.stopped();
+        var stopped = stopped();
         if (stopped.isPresent()) {
-            give(asked, new Ruling.Refused(SWITCH, CallRuling.STOPPED, "All tools are stopped: " + stopped.get()));
+            give(asked, new Ruling.Refused(SWITCH, CallRuling.STOPPED, stopped.get()));
             return;
         }
         var guard = options.door().guard();
@@ -159,7 +164,13 @@ final class CallGate {
 
     private void ruled(Asked asked, boolean interactive, Verdict verdict) {
         switch (verdict) {
-            case Verdict.Allow v -> give(asked, new Ruling.Admitted(v.rule(), CallRuling.ALLOWED));
+            case Verdict.Allow v -> {
+                if (asked.call().decided().isPresent()) { // somebody was asked: the answer holds
+                    asks(asked, interactive, new Verdict.Ask(v.rule(), "", false));
+                } else {
+                    give(asked, new Ruling.Admitted(v.rule(), CallRuling.ALLOWED));
+                }
+            }
             case Verdict.Deny v ->
                 give(asked, new Ruling.Refused(v.rule(), CallRuling.DENIED, redaction.text(v.reason())));
             case Verdict.Ask v -> asks(asked, interactive, v);

@@ -202,7 +202,10 @@ final class EffectRunner {
             case Effect.Interrupt e -> attachment.ifPresent(a -> a.interrupt(e.turn()));
             case Effect.AdmitCall e -> admit(e);
             case Effect.RunCall e -> call(e);
-            case Effect.PermitCall e -> attachment.ifPresent(a -> a.permit(e.callId(), e.refusal()));
+            case Effect.PermitCall e -> {
+                var refusal = e.refusal().or(gate::stopped);
+                attachment.ifPresent(a -> a.permit(e.callId(), refusal));
+            }
             case Effect.AnswerCall e -> answer(e);
             case Effect.StopAgent e -> stop(e);
             case Effect.Judge e -> judge(e);

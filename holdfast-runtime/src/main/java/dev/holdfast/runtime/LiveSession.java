@@ -25,6 +25,7 @@ import dev.holdfast.core.Input;
 import dev.holdfast.core.Phase;
 import dev.holdfast.core.Settings.Taker;
 import dev.holdfast.core.Taken;
+import dev.holdfast.core.Turn;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -34,8 +35,10 @@ import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A session of this host: what is known of it, its phases, questions, observers and readers, upon its mail
@@ -324,7 +327,15 @@ final class LiveSession extends SessionMail {
 
     @Override
     public CompletionStage<Void> swap(Agent agent) {
-        return onward(swapped(agent, () -> reached(now -> now.turn().isEmpty())));
+        var open = new AtomicReference<@Nullable Optional<Long>>();
+        return onward(swapped(
+                agent,
+                () -> reached(
+                        now -> { // while mail waits the next turn opens with the end of the last
+                            var turn = now.turn().map(Turn::number);
+                            var first = open.compareAndExchange(null, turn);
+                            return turn.isEmpty() || (first != null && !first.equals(turn));
+                        })));
     }
 
     // ---- transcript -----------------------------------------------------------------------------------------------

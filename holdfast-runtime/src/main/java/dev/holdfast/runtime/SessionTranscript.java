@@ -12,6 +12,7 @@ import dev.holdfast.SessionSummary;
 import dev.holdfast.TranscriptEntry;
 import dev.holdfast.TranscriptTurn;
 import dev.holdfast.TurnMessage.Role;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -22,6 +23,9 @@ import java.util.concurrent.CompletionStage;
 /** The transcript of a session, for its users: reading, throwing away, running again, copying. Thread-safe. */
 final class SessionTranscript {
     private static final int FORK_BATCH = 200;
+
+    /** How long the new session may take to take what was copied. */
+    private static final Duration COPY_MAX = Duration.ofMinutes(1);
 
     private final LiveSession session;
     private final Holdfast.Parts parts;
@@ -48,6 +52,12 @@ final class SessionTranscript {
 
     /** The newest turn up to {@code newest} that has a message, and all after it. */
     CompletionStage<Receipt> regenerate(OptionalLong turn) {
+        var status = session.status();
+        if (turn.isEmpty() && (status.openTurn().isPresent() || status.queued() > 0)) {
+            return CompletableFuture.failedFuture(new HoldfastException("session " + session.name()
+                    + " has an open turn or mail that waits, so that its newest turn is another by then:"
+                    + " wait for them, or name the turn to regenerate from"));
+        }
         return reader().index(session.name(), new TranscriptIndex())
                 .thenCompose(index -> turn.isPresent()
                         ? asked(index, present(index, turn.getAsLong()), false)
@@ -191,6 +201,23 @@ final class SessionTranscript {
                         name,
                         n -> new LiveSession(
                                 n, SessionLife.Taking.without(dev.holdfast.core.Settings.Taker.NOBODY), parts));
-        return fork.reached(now -> now.lastTurn() >= turns).thenApply(done -> (long) turns);
+        var over = new CompletableFuture<Long>();
+        var copied = fork.reached(now -> now.lastTurn() >= turns);
+        var alarm = parts.options()
+                .surroundings()
+                .at(
+                        parts.options().surroundings().now().plus(COPY_MAX),
+                        () -> over.completeExceptionally(new HoldfastException(
+                                "the fork '" + name + "' has not taken all " + turns + " turns within " + COPY_MAX
+                                        + ": somebody else may write to it; look with show")));
+        copied.whenComplete((done, failure) -> {
+            alarm.cancel();
+            if (failure == null) {
+                over.complete((long) turns);
+            } else {
+                over.completeExceptionally(failure);
+            }
+        });
+        return over;
     }
 }

@@ -167,6 +167,7 @@ final class TurnAttachment implements Attachment {
                     } else {
                         LOG.warn("the transcript of session {} cannot be read", launch.session(), failure);
                         run.fail("the transcript could not be read: " + failure.getMessage());
+                        report(new Report.Landed(run.delivery())); // else nothing says that this is its turn's end
                         ended(run);
                     }
                 }));
@@ -190,20 +191,24 @@ final class TurnAttachment implements Attachment {
         return past(numbers, new ArrayList<>(), 0);
     }
 
-    private CompletionStage<List<TranscriptTurn>> past(Deque<Long> numbers, List<TranscriptTurn> all, long length) {
-        if (numbers.isEmpty() || length > settings.retold()) {
-            read.keySet().retainAll(all.stream().map(TranscriptTurn::number).toList());
-            return CompletableFuture.completedFuture(all);
+    private CompletionStage<List<TranscriptTurn>> past(Deque<Long> numbers, List<TranscriptTurn> all, long before) {
+        long length = before;
+        while (!numbers.isEmpty() && length <= settings.retold()) {
+            long number = numbers.removeLast();
+            var known = read.get(number);
+            if (known == null) {
+                long soFar = length;
+                return reader.turn(launch.session(), index, number).thenCompose(t -> {
+                    read.put(number, t);
+                    all.add(t);
+                    return past(numbers, all, soFar + length(t));
+                });
+            }
+            all.add(known);
+            length += length(known);
         }
-        long number = numbers.removeLast();
-        var known = read.get(number);
-        CompletionStage<TranscriptTurn> turn =
-                known == null ? reader.turn(launch.session(), index, number) : CompletableFuture.completedFuture(known);
-        return turn.thenCompose(t -> {
-            read.put(number, t);
-            all.add(t);
-            return past(numbers, all, length + length(t));
-        });
+        read.keySet().retainAll(all.stream().map(TranscriptTurn::number).toList());
+        return CompletableFuture.completedFuture(all);
     }
 
     private static long length(TranscriptTurn turn) {
@@ -249,8 +254,11 @@ final class TurnAttachment implements Attachment {
         }
         report(new Report.Landed(run.delivery()));
         report(new Report.Busy());
-        run.run();
-        ended(run);
+        try {
+            run.run();
+        } finally {
+            ended(run);
+        }
     }
 
     private void ended(TurnRun run) {

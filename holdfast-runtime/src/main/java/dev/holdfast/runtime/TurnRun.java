@@ -164,15 +164,23 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
     }
 
     private void end() {
+        List<CompletableFuture<ToolOutcome>> open;
         synchronized (landing) {
             synchronized (lock) {
                 over = true;
                 thread = Optional.empty();
-                calls.values().forEach(c -> c.complete(OVER));
-                calls.clear();
+                open = takeCalls();
             }
         }
+        open.forEach(c -> c.complete(OVER));
         var unused = Thread.interrupted(); // an interrupt was for the thinker
+    }
+
+    /** Under the lock; what they complete may come back here, so they are completed outside of it. */
+    private List<CompletableFuture<ToolOutcome>> takeCalls() {
+        var open = List.copyOf(calls.values());
+        calls.clear();
+        return open;
     }
 
     void fail(String why) {
@@ -236,6 +244,7 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
     /** Fires the cancel signal. */
     void cancelNow() {
         List<Runnable> actions;
+        List<CompletableFuture<ToolOutcome>> open;
         synchronized (lock) {
             if (cancelled || over) {
                 return;
@@ -243,9 +252,9 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
             cancelled = true;
             actions = List.copyOf(onCancel);
             onCancel.clear();
-            calls.values().forEach(c -> c.complete(CANCELLED));
-            calls.clear();
+            open = takeCalls();
         }
+        open.forEach(c -> c.complete(CANCELLED));
         actions.forEach(this::guarded);
     }
 

@@ -67,6 +67,14 @@ final class ModelLoopTest {
     }
 
     @Test
+    void key_thatNoHeaderCanCarry_isRefusedWithoutShowingIt() {
+        org.assertj.core.api.Assertions.assertThatThrownBy(() -> loop().apiKey("sk-canary\n"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("line end")
+                .hasMessageNotContaining("canary");
+    }
+
+    @Test
     void request_thatCannotSucceed_isSentOnce() {
         assertThat(session(loop()).ask("[[error 400]]").detail()).contains("400");
         assertThat(api.requests()).hasSize(1);

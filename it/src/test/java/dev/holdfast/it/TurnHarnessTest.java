@@ -28,7 +28,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -220,6 +222,29 @@ final class TurnHarnessTest {
         assertThat(states).containsExactly(Optional.empty(), Optional.of(new TurnState("native-1", 1)));
         Station.now(session.reply(((dev.holdfast.Receipt.Stored) Station.now(session.regenerate())).number()));
         assertThat(states.getLast()).as("after a regenerate").isEmpty();
+    }
+
+    @Tag("HN-10")
+    @Test
+    void run_thatReturnsWithACallOpen_endsItsTurn_andTheNextOneRuns() {
+        var held = new Held();
+        var left = new CopyOnWriteArrayList<CompletionStage<ToolOutcome>>();
+        var session = session(turn -> left.add(turn.tools().callAsync("hold", "{}")), held);
+        assertThat(session.ask("one").outcome()).isEqualTo(Outcome.ANSWERED);
+        assertThat(Station.now(left.getFirst())).isInstanceOf(ToolOutcome.Failed.class);
+        assertThat(session.ask("two").outcome()).isEqualTo(Outcome.ANSWERED);
+        held.open.countDown();
+    }
+
+    /** A tool that answers when the test lets it. */
+    public static final class Held {
+        final CountDownLatch open = new CountDownLatch(1);
+
+        @AgentTool("Holds")
+        public String hold() throws InterruptedException {
+            open.await();
+            return "held";
+        }
     }
 
     @Tag("HN-05")
