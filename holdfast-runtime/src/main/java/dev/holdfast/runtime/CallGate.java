@@ -162,6 +162,8 @@ final class CallGate {
             case Verdict.Allow v -> give(asked, new Ruling.Admitted(v.rule(), CallRuling.ALLOWED));
             case Verdict.Deny v ->
                 give(asked, new Ruling.Refused(v.rule(), CallRuling.DENIED, redaction.text(v.reason())));
+            case Verdict.Connect v ->
+                give(asked, new Ruling.Refused(v.rule(), CallRuling.UNCONNECTED, redaction.text(v.what())));
             case Verdict.Ask v -> asks(asked, interactive, v);
         }
     }
