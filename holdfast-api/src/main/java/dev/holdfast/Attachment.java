@@ -29,6 +29,16 @@ public interface Attachment {
     void answer(String callId, ToolAnswer answer);
 
     /**
+     * Answers a {@link Report.CallRequested} that was not let through (TL-03); one that nobody waits for is dropped.
+     *
+     * @param ruling how it came to that; {@link CallRuling#NONE} when nobody judged it
+     * @param reason for the model
+     */
+    default void refuse(String callId, CallRuling ruling, String reason) {
+        answer(callId, ToolAnswer.error(reason));
+    }
+
+    /**
      * Answers a {@link Report.PermissionAsked}; one that nobody waits for is dropped.
      *
      * @param refusal why not, for the model; absent when the agent may

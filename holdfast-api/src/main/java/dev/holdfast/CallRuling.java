@@ -6,6 +6,8 @@ public enum CallRuling {
     ALLOWED,
     /** A rule, or a guard that failed, kept it back. */
     DENIED,
+    /** Something has to be connected or logged in first. */
+    UNCONNECTED,
     /** A person was asked and said yes. */
     APPROVED,
     /** A person was asked and said no. */

@@ -17,8 +17,12 @@ public sealed interface ToolOutcome {
         NEEDS_APPROVAL,
         /** Something has to be connected or logged in first. */
         NEEDS_CONNECTION,
-        /** Nobody watches, and it would destroy something. */
-        UNATTENDED
+        /** Nobody is here who could allow it. */
+        UNATTENDED,
+        /** A rule, or a guard that failed, kept it back. */
+        BY_RULE,
+        /** All tools are stopped. */
+        STOPPED
     }
 
     /** What the model is to be told. */

@@ -30,6 +30,18 @@ public sealed interface Verdict {
     }
 
     /**
+     * It does not run before something was connected or logged in, which the call itself cannot do.
+     *
+     * @param what is to be connected; the model reads it
+     */
+    record Connect(String rule, String what) implements Verdict {
+        public Connect {
+            requireRule(rule);
+            requireText("what is to be connected", what);
+        }
+    }
+
+    /**
      * A person decides.
      *
      * @param question for that person, at most {@value #QUESTION_MAX} characters
@@ -48,6 +60,11 @@ public sealed interface Verdict {
 
     static Verdict deny(String rule, String reason) {
         return new Deny(rule, reason);
+    }
+
+    /** Denied until something was connected. */
+    static Verdict connect(String rule, String what) {
+        return new Connect(rule, what);
     }
 
     /** Denied where nobody can be asked. */

@@ -1,5 +1,6 @@
 package dev.holdfast.core;
 
+import dev.holdfast.CallRuling;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.StopMode;
 import dev.holdfast.TurnMark;
@@ -110,9 +111,10 @@ public sealed interface Effect {
     /**
      * The answer of a finished call, given to the agent.
      *
+     * @param ruling what was decided about it
      * @param refusal why it was not run, as the answer; absent for the tool's own
      */
-    record AnswerCall(Key key, String callId, Optional<String> refusal) implements Effect {}
+    record AnswerCall(Key key, String callId, CallRuling ruling, Optional<String> refusal) implements Effect {}
 
     /**
      * Whether the agent may use a tool of its own.

@@ -120,7 +120,10 @@ final class SessionCore implements Core {
                                     ? new Effect.PermitCall(
                                             key(durable, live, Effect.Kind.PERMIT_CALL, id), id, call.refusal())
                                     : new Effect.AnswerCall(
-                                            key(durable, live, Effect.Kind.ANSWER_CALL, id), id, call.refusal()));
+                                            key(durable, live, Effect.Kind.ANSWER_CALL, id),
+                                            id,
+                                            call.facts().ruling(),
+                                            call.refusal()));
             }
         });
     }

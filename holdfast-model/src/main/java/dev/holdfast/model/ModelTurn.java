@@ -2,6 +2,7 @@ package dev.holdfast.model;
 
 import dev.holdfast.Beat;
 import dev.holdfast.Skill;
+import dev.holdfast.ToolAnswer;
 import dev.holdfast.ToolOutcome;
 import dev.holdfast.ToolSpec;
 import dev.holdfast.Turn;
@@ -216,14 +217,51 @@ final class ModelTurn {
         var content = message.putArray("content");
         for (int i = 0; i < running.size(); i++) {
             var outcome = running.get(i).join();
-            content.addObject()
-                    .put("type", "tool_result")
-                    .put("tool_use_id", calls.get(i).id())
-                    .put("content", outcome.text())
-                    .put("is_error", outcome.error());
+            content.add(result(calls.get(i).id(), outcome));
         }
         beat(Beat.CHECKING);
         return message;
+    }
+
+    private static ObjectNode result(String id, ToolOutcome outcome) {
+        var result = JSON.createObjectNode()
+                .put("type", "tool_result")
+                .put("tool_use_id", id)
+                .put("is_error", outcome.error());
+        if (outcome instanceof ToolOutcome.Ok ok && !ok.answer().error()) {
+            blocks(result, ok.answer());
+        } else {
+            result.put("content", outcome.text()); // an error is words
+        }
+        return result;
+    }
+
+    /** Structured data is words of its own to a model, unless the answer says the same already. */
+    private static void blocks(ObjectNode result, ToolAnswer answer) {
+        boolean images = answer.blocks().stream().anyMatch(ToolAnswer.Image.class::isInstance);
+        var data = answer.structured().filter(d -> !answer.text().contains(d));
+        if (!images && data.isEmpty()) {
+            result.put("content", answer.text());
+            return;
+        }
+        var content = result.putArray("content");
+        for (ToolAnswer.Block block : answer.blocks()) {
+            switch (block) {
+                case ToolAnswer.Text words -> {
+                    if (!words.text().isBlank()) { // the API refuses an empty block
+                        text(content, words.text());
+                    }
+                }
+                case ToolAnswer.Image image ->
+                    content.addObject()
+                            .put("type", "image")
+                            .putObject("source")
+                            .put("type", "base64")
+                            .put("media_type", image.mimeType())
+                            .put("data", image.data());
+            }
+        }
+        data.ifPresent(d -> text(content, d));
     }
 
     private CompletableFuture<ToolOutcome> begin(ModelAnswer.Call call) {

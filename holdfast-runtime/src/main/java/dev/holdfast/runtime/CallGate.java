@@ -173,6 +173,8 @@ final class CallGate {
             }
             case Verdict.Deny v ->
                 give(asked, new Ruling.Refused(v.rule(), CallRuling.DENIED, redaction.text(v.reason())));
+            case Verdict.Connect v ->
+                give(asked, new Ruling.Refused(v.rule(), CallRuling.UNCONNECTED, redaction.text(v.what())));
             case Verdict.Ask v -> asks(asked, interactive, v);
         }
     }

@@ -495,7 +495,7 @@ final class EffectRunner {
     private void answer(Effect.AnswerCall e) {
         if (e.refusal().isPresent()) {
             attachment.ifPresent(
-                    a -> a.answer(e.callId(), ToolAnswer.error(e.refusal().get())));
+                    a -> a.refuse(e.callId(), e.ruling(), e.refusal().get()));
             return;
         }
         if (answered.remove(e.callId())) {

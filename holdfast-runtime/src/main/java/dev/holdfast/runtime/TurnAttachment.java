@@ -2,6 +2,7 @@ package dev.holdfast.runtime;
 
 import dev.holdfast.Attachment;
 import dev.holdfast.Author;
+import dev.holdfast.CallRuling;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.Knowledge;
 import dev.holdfast.KnowledgeQuestion;
@@ -31,6 +32,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -290,11 +292,20 @@ final class TurnAttachment implements Attachment {
 
     @Override
     public void answer(String callId, ToolAnswer answer) {
+        answered(r -> r.answered(callId, answer));
+    }
+
+    @Override
+    public void refuse(String callId, CallRuling ruling, String reason) {
+        answered(r -> r.refused(callId, ruling, reason));
+    }
+
+    private void answered(Consumer<TurnRun> answer) {
         Optional<TurnRun> run;
         synchronized (lock) {
             run = running;
         }
-        run.ifPresent(r -> surroundings.toolExecutor().execute(() -> r.answered(callId, answer))); // hooks may block
+        run.ifPresent(r -> surroundings.toolExecutor().execute(() -> answer.accept(r))); // hooks may block
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.holdfast.runtime;
 
 import dev.holdfast.AgentUnavailable;
+import dev.holdfast.CallRuling;
 import dev.holdfast.DeliveryId;
 import dev.holdfast.Launch;
 import dev.holdfast.Report;
@@ -32,6 +33,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -229,15 +231,46 @@ final class TurnRun implements Turn, TurnTools, TurnCancel {
     }
 
     void answered(String callId, ToolAnswer answer) {
+        complete(callId, lost -> {
+            boolean well = lost.isEmpty() && !answer.error();
+            return well ? new ToolOutcome.Ok(answer) : new ToolOutcome.Failed(told(answer.text(), lost));
+        });
+    }
+
+    /** It was not let through, or nobody could judge it. */
+    void refused(String callId, CallRuling ruling, String reason) {
+        complete(callId, lost -> {
+            var text = told(reason, lost);
+            return denial(ruling)
+                    .<ToolOutcome>map(why -> new ToolOutcome.Denied(why, text))
+                    .orElseGet(() -> new ToolOutcome.Failed(text));
+        });
+    }
+
+    /** Absent for a call that was not kept back by anybody. */
+    private static Optional<ToolOutcome.Denial> denial(CallRuling ruling) {
+        return switch (ruling) {
+            case DENIED -> Optional.of(ToolOutcome.Denial.BY_RULE);
+            case REFUSED, LAPSED -> Optional.of(ToolOutcome.Denial.NEEDS_APPROVAL);
+            case UNATTENDED -> Optional.of(ToolOutcome.Denial.UNATTENDED);
+            case UNCONNECTED -> Optional.of(ToolOutcome.Denial.NEEDS_CONNECTION);
+            case STOPPED -> Optional.of(ToolOutcome.Denial.STOPPED);
+            case ALLOWED, APPROVED, NONE -> Optional.empty();
+        };
+    }
+
+    private static String told(String text, String lost) {
+        return lost.isEmpty() ? text : text + "\n" + lost;
+    }
+
+    /** @param outcome of what could not be taken of the files that were written meanwhile; empty for nothing */
+    private void complete(String callId, Function<String, ToolOutcome> outcome) {
         CompletableFuture<ToolOutcome> call;
         synchronized (lock) {
             call = calls.remove(callId);
         }
         if (call != null) {
-            var lost = hot.map(HotPaths::hand).orElse("");
-            var told = lost.isEmpty() ? answer.text() : answer.text() + "\n" + lost;
-            boolean well = lost.isEmpty() && !answer.error();
-            call.complete(well ? new ToolOutcome.Ok(answer) : new ToolOutcome.Failed(told));
+            call.complete(outcome.apply(hot.map(HotPaths::hand).orElse("")));
         }
     }
 

@@ -8,6 +8,7 @@ import dev.holdfast.AgentUnavailable;
 import dev.holdfast.Outcome;
 import dev.holdfast.Session;
 import dev.holdfast.Skill;
+import dev.holdfast.ToolAnswer;
 import dev.holdfast.TurnSettings;
 import dev.holdfast.model.ModelLoop;
 import dev.holdfast.testkit.ModelRequest;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -100,6 +102,24 @@ final class ModelLoopTest {
         assertThat(session.ask("M2 [[say fine]]").text()).isEqualTo("fine");
     }
 
+    @Tag("TL-10")
+    @Test
+    void imageAndData_ofAnAnswer_reachTheModelAsBlocksInOrder() {
+        assertThat(session(loop()).ask("M1 [[tool look {}]]").outcome()).isEqualTo(Outcome.ANSWERED);
+        assertThat(api.requests().getLast().body())
+                .contains("\"content\":[{\"type\":\"text\",\"text\":\"a dot\"},"
+                        + "{\"type\":\"image\",\"source\":{\"type\":\"base64\","
+                        + "\"media_type\":\"image/png\",\"data\":\"AQID\"}},"
+                        + "{\"type\":\"text\",\"text\":\"{\\\"size\\\":1}\"}]");
+    }
+
+    @Tag("TL-10")
+    @Test
+    void data_thatTheWordsSayAlready_isNotSaidTwice() {
+        session(loop()).ask("M1 [[tool weigh {}]]");
+        assertThat(api.requests().getLast().body()).contains("\"content\":\"{\\\"grams\\\":7}\"");
+    }
+
     @Tag("HN-06")
     @Test
     void steps_overTheirLimit_endTheTurnAsOneAtItsLimit_andItGoesOn() {
@@ -182,6 +202,18 @@ final class ModelLoopTest {
         @AgentTool("Does a step")
         public String step(String text) {
             return "did " + text;
+        }
+
+        @AgentTool("Looks")
+        public ToolAnswer look() {
+            var image = (ToolAnswer.Image)
+                    ToolAnswer.image("image/png", new byte[] {1, 2, 3}).blocks().getFirst();
+            return new ToolAnswer(List.of(new ToolAnswer.Text("a dot"), image), Optional.of("{\"size\":1}"), false);
+        }
+
+        @AgentTool("Weighs")
+        public ToolAnswer weigh() {
+            return ToolAnswer.json("{\"grams\":7}");
         }
     }
 }

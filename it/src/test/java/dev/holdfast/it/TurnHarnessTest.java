@@ -20,10 +20,14 @@ import dev.holdfast.TurnHooks;
 import dev.holdfast.TurnMessage;
 import dev.holdfast.TurnSettings;
 import dev.holdfast.TurnState;
+import dev.holdfast.Verdict;
+import dev.holdfast.runtime.DoorRules;
+import dev.holdfast.runtime.Options;
 import dev.holdfast.testkit.ScriptedThinker;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -31,6 +35,7 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -207,6 +212,36 @@ final class TurnHarnessTest {
         assertThat(session.ask("hello").outcome()).isEqualTo(Outcome.ANSWERED);
         assertThat(outcomes.getFirst()).isInstanceOf(ToolOutcome.Ok.class);
         assertThat(outcomes.getLast()).isInstanceOf(ToolOutcome.Failed.class);
+    }
+
+    @Tag("TL-03")
+    @Tag("HN-02")
+    @Test
+    void call_notLetThrough_isDeniedWithItsKind_andRunsNothing() {
+        var verdicts = List.of(
+                Verdict.deny("rule", "never here"),
+                Verdict.connect("rule", "log in to the shop first"),
+                Verdict.ask("rule", "may it?"));
+        var judged = new AtomicInteger();
+        var outcomes = new CopyOnWriteArrayList<ToolOutcome>();
+        station.close();
+        station = new Station(
+                directory.resolve("guarded"),
+                Options.standard()
+                        .door(DoorRules.standard()
+                                .guard(call -> verdicts.get(Math.min(judged.getAndIncrement(), 2)))
+                                .askTime(Duration.ofMillis(1))));
+        var session =
+                session(turn -> verdicts.forEach(v -> outcomes.add(turn.tools().call("open", "{}"))), new Doors());
+        var reply = Station.now(
+                session.reply(Station.stored(session.send(Message.of("hello"))).number()));
+        assertThat(reply.outcome()).isEqualTo(Outcome.ANSWERED);
+        assertThat(outcomes)
+                .containsExactly(
+                        new ToolOutcome.Denied(ToolOutcome.Denial.BY_RULE, "never here"),
+                        new ToolOutcome.Denied(ToolOutcome.Denial.NEEDS_CONNECTION, "log in to the shop first"),
+                        new ToolOutcome.Denied(
+                                ToolOutcome.Denial.NEEDS_APPROVAL, "nobody answered whether it may be done"));
     }
 
     @Tag("HN-04")
