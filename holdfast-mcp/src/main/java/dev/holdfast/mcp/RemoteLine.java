@@ -112,6 +112,9 @@ final class RemoteLine implements AutoCloseable {
         try {
             Exception last = new HoldfastException("nothing was tried");
             for (Duration wait : WAITS) {
+                if (live != null && live.transport().lost().isDone()) {
+                    drop(live);
+                }
                 if (live != null) {
                     return live;
                 }

@@ -30,9 +30,9 @@ public record RemoteOptions(
         }
     }
 
-    /** No prefix, 10 s, the host's deadline, 32 MiB, hints trusted. */
+    /** No prefix, 10 s, the host's deadline, 32 MiB, hints not trusted: every tool counts as destructive. */
     public static RemoteOptions standard() {
-        return new RemoteOptions("", Duration.ofSeconds(10), Optional.empty(), 32 << 20, true);
+        return new RemoteOptions("", Duration.ofSeconds(10), Optional.empty(), 32 << 20, false);
     }
 
     public RemoteOptions prefix(String prefix) {

@@ -20,6 +20,12 @@ public sealed interface RemoteServer {
                         "'" + url.getScheme() + "' is no address of an MCP server; use http:// or https:// and a host");
             }
             headers = Map.copyOf(headers);
+            headers.forEach((name, value) -> {
+                if (!value.matches("[\\t\\x20-\\x7e\\x80-\\xff]*")) {
+                    throw new IllegalArgumentException("the value of the header '" + name
+                            + "' has a character that no header may have, such as a line break; take it out");
+                }
+            });
         }
 
         @Override

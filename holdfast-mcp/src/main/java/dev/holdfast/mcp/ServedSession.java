@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,6 +39,7 @@ final class ServedSession implements ToolRelay.Offer {
     private static final List<String> VERSIONS = List.of("2025-11-25", "2025-06-18", "2025-03-26");
     private static final int CLIENTS_MAX = 16;
     private static final int PROGRESS_WAITING_MAX = 64;
+    private static final int CALL_ID_MAX = 200;
     private static final int DEPTH_MAX = 400;
     private static final int METHOD_NOT_FOUND = -32_601;
     private static final int INVALID_REQUEST = -32_600;
@@ -61,6 +63,8 @@ final class ServedSession implements ToolRelay.Offer {
     private final ArrayNode listing = NODES.arrayNode();
     private final Set<String> clients = new LinkedHashSet<>();
     private final Map<String, OpenCall> open = new ConcurrentHashMap<>();
+    private final String callPrefix;
+    private final AtomicLong unnamed = new AtomicLong();
     private boolean closed;
 
     /** A call whose answer is awaited; what is to be written about it waits in its queue, the answer last. */
@@ -88,6 +92,7 @@ final class ServedSession implements ToolRelay.Offer {
         this.url = url;
         this.tokens = tokens;
         this.token = tokens.next();
+        this.callPrefix = "call-" + tokens.next() + "-";
         this.limits = limits;
         this.gone = gone;
         for (ToolSpec tool : tools) {
@@ -201,7 +206,9 @@ final class ServedSession implements ToolRelay.Offer {
         }
         String named = params.path("_meta").path("claudecode/toolUseId").asString("");
         String key = key(client, id);
-        var call = new OpenCall(named.isEmpty() ? "call-" + key.replace(' ', '-') : named, new LinkedBlockingQueue<>());
+        var call = new OpenCall(
+                named.isEmpty() || named.length() > CALL_ID_MAX ? callPrefix + unnamed.incrementAndGet() : named,
+                new LinkedBlockingQueue<>());
         if (!begin(key, call)) {
             reply.json(
                     error(id, INVALID_REQUEST, "too many calls, or one of that id, are open; or the session is over"));

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Tools taken over from real servers: a program, and one over HTTP. */
 class RemoteToolsTest {
-    private static final RemoteOptions OPTIONS = RemoteOptions.standard();
+    private static final RemoteOptions OPTIONS = RemoteOptions.standard().hintsTrusted(true);
 
     @TempDir
     Path directory;
@@ -106,7 +106,7 @@ class RemoteToolsTest {
             assertThat(tool(tools, "small_echo").spec().inputSchema()).contains("\"required\":[\"text\"]");
             assertThat(tool(tools, "small_echo").spec().description()).isEqualTo("says it again");
         }
-        try (var tools = RemoteTools.connect(program(), OPTIONS.hintsTrusted(false))) {
+        try (var tools = RemoteTools.connect(program())) {
             assertThat(tools.tools()).extracting(Tool::effects).containsOnly(ToolEffects.DESTRUCTIVE);
             assertThat(tools.tools()).extracting(Tool::idempotent).containsOnly(false);
         }
@@ -159,7 +159,7 @@ class RemoteToolsTest {
     @Test
     @Tag("TL-07")
     void program_thatDiesInACall_isStartedAgainAndOnlyAReadingCallIsSentAgain() throws Exception {
-        try (var tools = RemoteTools.connect(program())) {
+        try (var tools = RemoteTools.connect(program(), OPTIONS)) {
             assertThat(call(tools, "die", "{}").text()).contains("may have happened");
             assertThat(call(tools, "die_reading", "{}").text()).isEqualTo("alive again");
             assertThat(told().stream().filter(line -> line.startsWith("called die ")))
@@ -167,6 +167,15 @@ class RemoteToolsTest {
             assertThat(told().stream().filter(line -> line.startsWith("started")))
                     .hasSize(3);
         }
+    }
+
+    @Test
+    void header_withALineBreak_isRefusedWithoutItsValue() {
+        assertThatThrownBy(() -> new RemoteServer.Http(
+                        URI.create("http://127.0.0.1:9/mcp"), Map.of("Authorization", "canary-7\n")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("Authorization")
+                .hasMessageNotContaining("canary-7");
     }
 
     @Test
@@ -193,7 +202,7 @@ class RemoteToolsTest {
             var there =
                     new RemoteServer.Http(URI.create(offer.url()), Map.of("Authorization", "Bearer " + offer.token()));
             assertThat(there.toString()).doesNotContain(offer.token());
-            try (var tools = RemoteTools.connect(there)) {
+            try (var tools = RemoteTools.connect(there, OPTIONS)) {
                 assertThat(call(tools, "echo", "{\"a\":1}")).isEqualTo(ToolAnswer.text("echo {\"a\":1}"));
                 assertThat(tool(tools, "echo").effects()).isEqualTo(ToolEffects.READ);
             }
