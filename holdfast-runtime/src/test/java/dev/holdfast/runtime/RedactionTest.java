@@ -42,7 +42,7 @@ class RedactionTest {
     void registeredValue_isTakenOutOfTheResult_thatTheAgentsRecordTells() {
         var redaction = new Redaction(DoorRules.standard().secrets("sesame!"));
         var result = new TurnResult(
-                TurnResult.Ending.ANSWERED, "with sesame!", "", Usage.NONE, List.of(), "", "", false);
+                TurnResult.Ending.ANSWERED, "with sesame!", "", Usage.unknown(), List.of(), "", "", false);
         var known = new Knowledge(
                 Knowledge.RecordState.PRESENT, 0, List.of(), List.of(), new Knowledge.Tail.Answered(result));
         assertThat(redaction.report(new Report.Known(known)).toString())
