@@ -6,9 +6,11 @@ import dev.holdfast.Limits;
 import dev.holdfast.Report;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /**
  * The door for calls of tools, the host's and the agent's own: judged, asked about, dispatched, ended, each with one row of
@@ -21,6 +23,9 @@ abstract sealed class Calls extends Work permits Turns {
     private static final String TURN_OVER = "the turn is over";
     private static final int KEY_DIGITS = 32;
     private static final int ANSWERED_REMEMBERED = 64;
+
+    /** Calls that got their answer in this step, which is not given before its effects are. */
+    private final Set<String> answeredNow = new HashSet<>();
 
     Calls(Limits limits, Fold fold, Durable durable, Live live, Instant now) {
         super(limits, fold, durable, live, now);
@@ -51,12 +56,20 @@ abstract sealed class Calls extends Work permits Turns {
 
     /** A long turn does not make each of its calls slower: of those that are over the newest are remembered. */
     private void forgetAnswered() {
-        var oldest = live.calls.values().iterator();
+        var oldest = live.calls.entrySet().iterator();
         while (live.calls.size() >= ANSWERED_REMEMBERED && oldest.hasNext()) {
-            if (oldest.next().stage() == Call.Stage.ANSWERED) {
+            var call = oldest.next();
+            if (call.getValue().stage() == Call.Stage.ANSWERED && !answeredNow.contains(call.getKey())) {
                 oldest.remove();
             }
         }
+    }
+
+    /** In the order of the answers, whenever they were asked. */
+    private void keepAnswered(String callId, Call call) {
+        live.calls.remove(callId);
+        live.calls.put(callId, call);
+        answeredNow.add(callId);
     }
 
     /** Counts calls alike, those included whose end the agent was told of when it was asked to go on. */
@@ -106,7 +119,7 @@ abstract sealed class Calls extends Work permits Turns {
 
     private void refuse(String callId, Call call, CallFacts facts, String reason) {
         var refused = call.refused(facts, reason);
-        live.calls.put(callId, refused);
+        keepAnswered(callId, refused);
         emit(end(callId, refused, CallOutcome.DENIED, true, reason));
     }
 
@@ -145,7 +158,7 @@ abstract sealed class Calls extends Work permits Turns {
             return;
         }
         var over = call.answered();
-        live.calls.put(c.callId(), over);
+        keepAnswered(c.callId(), over);
         record(
                 over,
                 end(c.callId(), over, c.error() ? CallOutcome.ERROR : CallOutcome.OK, c.error(), c.answerExcerpt()));

@@ -165,8 +165,8 @@ final class CallGate {
     private void ruled(Asked asked, boolean interactive, Verdict verdict) {
         switch (verdict) {
             case Verdict.Allow v -> {
-                if (asked.call().decided().isPresent()) { // somebody was asked: the answer holds
-                    asks(asked, interactive, new Verdict.Ask(v.rule(), "", false));
+                if (asked.call().decided().isPresent()) {
+                    decided(asked, v.rule(), asked.call().decided().get()); // who was asked is not overruled
                 } else {
                     give(asked, new Ruling.Admitted(v.rule(), CallRuling.ALLOWED));
                 }
@@ -181,21 +181,8 @@ final class CallGate {
 
     private void asks(Asked asked, boolean interactive, Verdict.Ask ask) {
         var decided = asked.call().decided();
-        if (decided.filter(a -> a.state() == Approval.State.LAPSED).isPresent()) {
-            give(asked, new Ruling.Refused(ask.rule(), CallRuling.LAPSED, "nobody answered whether it may be done"));
-        } else if (decided.isPresent()) {
-            transcript
-                    .text(session, decided.get().number())
-                    .whenComplete((answer, failure) -> work.later(() -> {
-                        if (failure != null) {
-                            work.failed(
-                                    "read the answer to question "
-                                            + decided.get().question(),
-                                    failure);
-                        } else {
-                            give(asked, answered(ask, answer));
-                        }
-                    }));
+        if (decided.isPresent()) {
+            decided(asked, ask.rule(), decided.get());
         } else if (interactive) {
             give(
                     asked,
@@ -210,15 +197,30 @@ final class CallGate {
         }
     }
 
+    /** Goes by what became of the question about the call. */
+    private void decided(Asked asked, String rule, Approval decided) {
+        if (decided.state() == Approval.State.LAPSED) {
+            give(asked, new Ruling.Refused(rule, CallRuling.LAPSED, "nobody answered whether it may be done"));
+            return;
+        }
+        transcript.text(session, decided.number()).whenComplete((answer, failure) -> work.later(() -> {
+            if (failure != null) {
+                work.failed("read the answer to question " + decided.question(), failure);
+            } else {
+                give(asked, answered(rule, answer));
+            }
+        }));
+    }
+
     /** Only a plain yes is one. */
     static boolean yes(String answer) {
         return YES.contains(answer.strip().toLowerCase(Locale.ROOT));
     }
 
-    private static Ruling answered(Verdict.Ask ask, String answer) {
+    private static Ruling answered(String rule, String answer) {
         return yes(answer)
-                ? new Ruling.Admitted(ask.rule(), CallRuling.APPROVED)
-                : new Ruling.Refused(ask.rule(), CallRuling.REFUSED, "a person was asked, and refused it");
+                ? new Ruling.Admitted(rule, CallRuling.APPROVED)
+                : new Ruling.Refused(rule, CallRuling.REFUSED, "a person was asked, and refused it");
     }
 
     private void give(Asked asked, Ruling ruling) {

@@ -1,5 +1,6 @@
 package dev.holdfast.runtime;
 
+import dev.holdfast.Knowledge;
 import dev.holdfast.Report;
 import dev.holdfast.TurnResult;
 import java.util.Collection;
@@ -113,8 +114,21 @@ final class Redaction {
             case Report.Ended e -> new Report.Ended(text(e.why()), e.fatal(), text(e.stderrTail()));
             case Report.Mismatch m -> new Report.Mismatch(texts(m.missing()), texts(m.surplus()));
             case Report.Result r -> new Report.Result(result(r.result()));
+            case Report.Known k -> new Report.Known(known(k.knowledge()));
             default -> report;
         };
+    }
+
+    /** A turn may be settled by what the agent's own record says. */
+    private Knowledge known(Knowledge k) {
+        return k.tail() instanceof Knowledge.Tail.Answered a
+                ? new Knowledge(
+                        k.record(),
+                        k.coversTurn(),
+                        k.askedNext(),
+                        k.present(),
+                        new Knowledge.Tail.Answered(result(a.result())))
+                : k;
     }
 
     private List<String> texts(List<String> all) {

@@ -3,10 +3,14 @@ package dev.holdfast.runtime;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.holdfast.Knowledge;
 import dev.holdfast.Report;
+import dev.holdfast.TurnResult;
+import dev.holdfast.Usage;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,6 +35,19 @@ class RedactionTest {
         redaction.look(
                 "{\"user\":\"ann\",\"login\":[{\"Password\":\"hunter22\",\"pin\":123456}],\"token\":{\"v\":\"tok-1\"}}");
         assertThat(redaction.text("ann hunter22 123456 tok-1")).isEqualTo("ann [redacted] [redacted] [redacted]");
+    }
+
+    @Test
+    @Tag("TL-08")
+    void registeredValue_isTakenOutOfTheResult_thatTheAgentsRecordTells() {
+        var redaction = new Redaction(DoorRules.standard().secrets("sesame!"));
+        var result = new TurnResult(
+                TurnResult.Ending.ANSWERED, "with sesame!", "", Usage.unknown(), List.of(), "", "", false);
+        var known = new Knowledge(
+                Knowledge.RecordState.PRESENT, 0, List.of(), List.of(), new Knowledge.Tail.Answered(result));
+        assertThat(redaction.report(new Report.Known(known)).toString())
+                .contains("with [redacted]")
+                .doesNotContain("sesame!");
     }
 
     @Test
