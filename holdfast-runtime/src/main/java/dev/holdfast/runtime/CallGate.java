@@ -203,13 +203,15 @@ final class CallGate {
             give(asked, new Ruling.Refused(rule, CallRuling.LAPSED, "nobody answered whether it may be done"));
             return;
         }
-        transcript.text(session, decided.number()).whenComplete((answer, failure) -> work.later(() -> {
-            if (failure != null) {
-                work.failed("read the answer to question " + decided.question(), failure);
-            } else {
-                give(asked, answered(rule, answer));
-            }
-        }));
+        transcript
+                .text(session, decided.number())
+                .whenComplete((answer, failure) -> work.later(() -> {
+                    if (failure != null) {
+                        work.failed("read the answer to question " + decided.question(), failure);
+                    } else {
+                        give(asked, answered(rule, answer));
+                    }
+                }));
     }
 
     /** Only a plain yes is one. */
