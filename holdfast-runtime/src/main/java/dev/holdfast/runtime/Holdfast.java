@@ -110,8 +110,8 @@ public final class Holdfast implements AutoCloseable {
      *
      * @throws IllegalArgumentException for a bad name, or tools that cannot be bound
      * @throws dev.holdfast.BindingMismatch when it is taken up here with another binding or policy: every difference is
-     *     named and nothing is changed; {@link #release} it first (HS-03). One that is not taken up here has the new agent
-     *     from its next process on, and an event says so
+     *     named and nothing is changed; {@link #release} it first (HS-03). One that is not taken up here, or with the agent of
+     *     {@link Options#agents}, has the new agent from its next process on, and an event says so (HN-09)
      */
     public Session session(String name, Agent agent) {
         return session(new SessionName(name), agent);
@@ -134,7 +134,10 @@ public final class Holdfast implements AutoCloseable {
 
     /** As {@link #session(SessionName, Agent, SessionPolicy)}, without blocking. */
     public CompletionStage<Session> sessionAsync(SessionName name, Agent agent, SessionPolicy policy) {
-        var taking = Taking.agent(agent, policy);
+        return sessionAsync(name, Taking.agent(agent, policy));
+    }
+
+    private CompletionStage<Session> sessionAsync(SessionName name, Taking taking) {
         return taken(name, taking)
                 .thenCompose(session -> parts.journal()
                         .session(name)
@@ -396,11 +399,15 @@ public final class Holdfast implements AutoCloseable {
             parts.options()
                     .agents()
                     .apply(name)
-                    .ifPresent(agent -> sessionAsync(name, agent).whenComplete((session, failure) -> {
-                        if (failure != null) {
-                            LOG.warn("session {} cannot be taken up", name, failure);
-                        }
-                    }));
+                    .ifPresent(agent -> sessionAsync(
+                                    name,
+                                    Taking.agent(agent, SessionPolicy.standard())
+                                            .found(true))
+                            .whenComplete((session, failure) -> {
+                                if (failure != null) {
+                                    LOG.warn("session {} cannot be taken up", name, failure);
+                                }
+                            }));
         } catch (RuntimeException e) { // somebody else's code, asked again at the next sweep
             LOG.warn("which agent is for session {} cannot be told", name, e);
         }

@@ -24,7 +24,8 @@ import java.util.function.Function;
  * @param snapshotEvents events after which a snapshot of the state is kept, which bounds recovery (default 500)
  * @param home private directory for run files and agents; absent: the journal's directory
  * @param resolver which agent a session is for that has work and was not taken up by name; without an answer it waits. Asked
- *     often, from threads of the host: it must be quick. With it, sessions that sleep cost no memory
+ *     often, from threads of the host: it must be quick. Sessions that have their agent from it cost no memory while they sleep.
+ *     An agent given to {@link Holdfast#session} wins over it (HN-09)
  * @param core the machine; anything but the standard one is for tests
  */
 @SuppressWarnings("exports") // the core is shown to the testkit only
@@ -246,9 +247,5 @@ public record Options(
 
     Function<SessionName, Optional<Agent>> agents() {
         return resolver.orElse(name -> Optional.empty());
-    }
-
-    boolean resolves() {
-        return resolver.isPresent();
     }
 }

@@ -110,21 +110,31 @@ abstract class SessionLife implements Session, Owner.Audience {
     /** Something may have come in while the owner left. */
     private boolean missed;
 
-    /** Who takes the session's mail here, and how. */
+    /**
+     * Who takes the session's mail here, and how.
+     *
+     * @param found it is the agent that the host was told of for the session; one given explicitly wins over it (HN-09)
+     */
     record Taking(
             Harness harness,
             Map<String, Tool> tools,
             Binding binding,
             TurnSettings settings,
             SessionPolicy policy,
-            Taker taker) {
+            Taker taker,
+            boolean found) {
         static Taking agent(Agent agent, SessionPolicy policy) {
             var tools = Tools.of(agent.tools());
             var settings = agent.turnSettings();
             if (agent.harness() instanceof TurnHarness thinker) {
                 check(thinker, settings);
             }
-            return new Taking(agent.harness(), tools, Tools.binding(agent, tools), settings, policy, Taker.AGENT);
+            return new Taking(
+                    agent.harness(), tools, Tools.binding(agent, tools), settings, policy, Taker.AGENT, false);
+        }
+
+        Taking found(boolean answer) {
+            return new Taking(harness, tools, binding, settings, policy, taker, answer);
         }
 
         private static void check(TurnHarness thinker, TurnSettings settings) {
@@ -143,7 +153,8 @@ abstract class SessionLife implements Session, Owner.Audience {
                     Binding.none(),
                     TurnSettings.standard(),
                     SessionPolicy.standard(),
-                    taker);
+                    taker,
+                    false);
         }
 
         Settings ofMail() {
@@ -515,8 +526,7 @@ abstract class SessionLife implements Session, Owner.Audience {
 
     /** Under the lock: one that sleeps unwatched and can be made again is kept only by those who refer to it. */
     private void forgetIfPossible() {
-        boolean made = taking.taker() == Taker.NOBODY
-                || (taking.taker() == Taker.AGENT && parts.options().resolves());
+        boolean made = taking.taker() == Taker.NOBODY || taking.found();
         if (made && !letGo && !closed && owner.isEmpty() && !waking && unwatched()) {
             parts.sessions().letGo(self());
         }
@@ -649,9 +659,14 @@ abstract class SessionLife implements Session, Owner.Audience {
             }
             if (taking.taker() == next.taker()) {
                 var differences = next.differences(taking);
-                if (!differences.isEmpty()) {
+                boolean explicit = next.taker() == Taker.AGENT && !next.found();
+                if (!differences.isEmpty() && explicit && taking.found()) {
+                    return change(next);
+                }
+                if (!differences.isEmpty() && !next.found()) {
                     throw new BindingMismatch(name, differences);
                 }
+                taking = taking.found(taking.found() && next.found());
                 return CompletableFuture.completedFuture(null);
             }
             if (taking.taker() == Taker.AGENT || reading.filter(r -> !r.over()).isPresent()) {

@@ -244,6 +244,34 @@ final class TurnHarnessTest {
                                 ToolOutcome.Denial.NEEDS_APPROVAL, "nobody answered whether it may be done"));
     }
 
+    @Tag("HN-09")
+    @Test
+    void agent_givenExplicitly_winsOverTheOneTheHostWouldFind() {
+        var composed = ScriptedThinker.named("composed");
+        station.close();
+        station = new Station(
+                directory.resolve("composed"), Options.standard().agents(name -> Optional.of(composed.agent())));
+        var given = session(turn -> turn.emit(new TurnEvent.Text("given")));
+        assertThat(given.ask("one").text()).isEqualTo("given");
+        assertThat(composed.shown()).isEmpty();
+    }
+
+    @Tag("HN-09")
+    @Test
+    void agent_givenExplicitly_takesOverASessionThatTheHostFoundOneFor() {
+        var composed = ScriptedThinker.named("composed");
+        session(turn -> turn.emit(new TurnEvent.Text("earlier")));
+        station.close();
+        station = new Station(
+                directory.resolve("data"), Options.standard().agents(name -> Optional.of(composed.agent())));
+        var mail = station.host().mail(Station.NAME);
+        var first = Station.stored(mail.send(Message.of("[[say found]]"))).number();
+        assertThat(Station.now(mail.reply(first)).text()).isEqualTo("found");
+        var given = session(turn -> turn.emit(new TurnEvent.Text("given")));
+        assertThat(given.ask("two").text()).isEqualTo("given");
+        assertThat(composed.shown()).hasSize(1);
+    }
+
     @Tag("HN-04")
     @Test
     void state_isThereInTheNextTurn_andGoneOnceSomethingWasThrownAway() {
