@@ -50,6 +50,10 @@ final class Callers {
             return number;
         }
 
+        boolean failsWhenParked() {
+            return failsWhenParked;
+        }
+
         CompletableFuture<Reply> reply() {
             return reply;
         }

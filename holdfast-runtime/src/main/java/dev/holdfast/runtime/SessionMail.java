@@ -406,11 +406,21 @@ abstract class SessionMail extends SessionLife {
                             : Optional.of(new HoldfastException("session " + name
                                             + " is closed and never had a message " + caller.number()))
                                     .filter(e -> over);
-                    never.ifPresent(why -> {
+                    never.or(() -> s.flatMap(now -> parkedUnowned(caller, now))).ifPresent(why -> {
                         forget(caller);
                         caller.reply().completeExceptionally(why);
                     });
                 });
+    }
+
+    /** A parked session without an owner: no event will tell who asks that nothing runs. */
+    private Optional<HoldfastException> parkedUnowned(Callers.Caller caller, SessionSummary now) {
+        synchronized (lock) {
+            boolean parked = now.summary().phase().equals(Phase.PARKED.name());
+            return caller.failsWhenParked() && parked && !resuming()
+                    ? Optional.of(parkedFailure(now.summary().phaseReason()))
+                    : Optional.empty();
+        }
     }
 
     /** A message that has not ended will not while its session is parked: who asks is told. */
