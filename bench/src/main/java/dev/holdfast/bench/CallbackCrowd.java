@@ -18,13 +18,15 @@ import org.jspecify.annotations.Nullable;
  * there, as in the SDK's one thread.
  */
 final class CallbackCrowd extends Crowd {
+    static final String NAME = "HeldSessions, callbacks";
+
     private static final int PATIENCE_S = 120;
 
     private final HeldSessions sessions;
     private final ClaudeCodeAgent agent;
 
     CallbackCrowd(Path program, Path directory, int size) {
-        super("HeldSessions, callbacks", size);
+        super(NAME, size);
         sessions = HeldCrowd.open(directory.resolve("callbacks-" + size), directory, size);
         agent = HeldCrowd.agent(program);
     }

@@ -42,6 +42,7 @@ final class HeldBench {
                     crowds.add(SdkCrowd.open(program.get(), sdk.get(), directory, size));
                 }
                 crowds.add(new HeldCrowd(program.get(), directory, size));
+                crowds.add(new CallbackCrowd(program.get(), directory, size));
             }
             measure(crowds, figures);
         } finally {
@@ -92,11 +93,13 @@ final class HeldBench {
             figures.put(crowd.name(), "cpu_us/turn", Figures.round(crowd.cpuPerTurn()));
         }
         for (int size : List.of(1, many)) {
-            ratios(size, figures);
+            ratios(HeldCrowd.NAME, size, figures);
+            ratios(CallbackCrowd.NAME, size, figures);
         }
         figures.remark(
                 "x_p50, x_raw, x_cpu: p50, turns per second and CPU per turn of HeldSessions over those of the raw pipe; "
-                        + "sdk_p50, sdk_per_s, sdk_cpu: over those of the SDK. " + done
+                        + "sdk_p50, sdk_per_s, sdk_cpu: over those of the SDK. Callbacks: the next turn starts where the end "
+                        + "of the last is heard, as in the SDK; else a thread waits for each. " + done
                         + " rounds, the order turned round by round. CPU is the host's process alone, without the agents.");
     }
 
@@ -104,8 +107,8 @@ final class HeldBench {
         return Math.max(5, perRound / crowd.size());
     }
 
-    private static void ratios(int size, Figures figures) {
-        String held = "HeldSessions, " + size;
+    private static void ratios(String of, int size, Figures figures) {
+        String held = of + ", " + size;
         ratios(held, "raw pipe, " + size, List.of("x_p50", "x_raw", "x_cpu"), figures);
         ratios(held, SdkCrowd.NAME + ", " + size, List.of("sdk_p50", "sdk_per_s", "sdk_cpu"), figures);
     }

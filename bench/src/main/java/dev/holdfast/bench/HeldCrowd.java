@@ -12,11 +12,13 @@ import java.util.Map;
 
 /** {@code HeldSessions} alone: no journal, no listener. */
 final class HeldCrowd extends ThreadCrowd {
+    static final String NAME = "HeldSessions";
+
     private final HeldSessions sessions;
     private final ClaudeCodeAgent agent;
 
     HeldCrowd(Path program, Path directory, int size) {
-        super("HeldSessions", size);
+        super(NAME, size);
         sessions = open(directory.resolve("held-" + size), directory, size);
         agent = agent(program);
     }

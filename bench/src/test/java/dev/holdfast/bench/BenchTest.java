@@ -36,7 +36,7 @@ class BenchTest {
         assertThat(found.rows())
                 .satisfiesAnyOf( // without a C compiler there is no agent to measure with
                         rows -> assertThat(rows).isEmpty(),
-                        rows -> assertThat(rows).hasSize(7))
+                        rows -> assertThat(rows).hasSize(9))
                 .allSatisfy((variant, row) ->
                         assertThat(found.number(variant, "count")).as(variant).isPositive());
         assertThat(figures.resolve("held.json")).isNotEmptyFile();
