@@ -26,10 +26,10 @@ final class GuardDesk {
     /** Longer than any person is waited for; silence would refuse, an error would as well. */
     private static final Duration HOOK_TIME = Duration.ofHours(24);
 
-    /** How long a permission counts for what the agent asks once more about the same use (TL-04). */
+    /** How long a permission counts when the hook and the permission prompt ask about one use after each other (TL-04). */
     private static final long VERDICT_NANOS = Duration.ofSeconds(5).toNanos();
 
-    private static final int PERMITS_REMEMBERED = 64;
+    private static final int REMEMBERED = 64;
     private static final Set<String> READING = Set.of("Read", "Glob", "Grep", "LS", "NotebookRead");
 
     /** @param hook whether the hook asked, else the permission prompt */
@@ -38,7 +38,12 @@ final class GuardDesk {
     /** A use the agent waits for, under the id it was reported by. */
     private record Use(String key, JsonNode input, List<Waiter> waiters) {}
 
-    private record Permit(String key, long at) {}
+    /**
+     * What one of the two who ask about a use was told.
+     *
+     * @param hook whether that was the hook
+     */
+    private record Permit(long at, boolean hook) {}
 
     private final StreamJson codec;
     private final Set<String> tools;
@@ -46,7 +51,8 @@ final class GuardDesk {
     private final Consumer<String> urgentWriter;
     private final Consumer<Report> reports;
     private final Map<String, Use> open = new LinkedHashMap<>();
-    private final ControlChannel.Recent<Permit> permits = new ControlChannel.Recent<>(PERMITS_REMEMBERED);
+    private final ControlChannel.Recent<Boolean> ids = new ControlChannel.Recent<>(REMEMBERED);
+    private final ControlChannel.Recent<Optional<Permit>> permits = new ControlChannel.Recent<>(REMEMBERED);
     private long counter;
     private boolean closing;
 
@@ -125,18 +131,20 @@ final class GuardDesk {
                 return;
             }
         }
-        if (!useId.isEmpty() && permits.contains(key)) {
-            Permit permit = permits.getOrDefault(key, new Permit(key, 0));
-            if (clock.getAsLong() - permit.at() < VERDICT_NANOS) {
-                answer(waiter, input, Optional.empty());
-                return;
-            }
+        boolean permitted = !useId.isEmpty()
+                && permits.getOrDefault(key, Optional.empty())
+                        .filter(p -> p.hook() != waiter.hook() && clock.getAsLong() - p.at() < VERDICT_NANOS)
+                        .isPresent();
+        if (permitted) {
+            permits.put(key, Optional.empty()); // both have asked
+            answer(waiter, input, Optional.empty());
+            return;
         }
         counter++;
-        String callId = useId.isEmpty() || open.containsKey(useId) || permits.contains(useId)
+        String callId = useId.isEmpty() || open.containsKey(useId) || ids.contains(useId)
                 ? (useId.isEmpty() ? "use" : useId) + "~" + counter
                 : useId;
-        permits.put(callId, new Permit(key, 0)); // its id is taken
+        ids.put(callId, true);
         open.put(callId, new Use(key, input, new ArrayList<>(List.of(waiter))));
         var effects = READING.contains(tool) ? ToolEffects.READ : ToolEffects.WRITE;
         reports.accept(new Report.PermissionAsked(callId, tool, effects, written));
@@ -147,8 +155,10 @@ final class GuardDesk {
         if (use == null) {
             return;
         }
-        if (refusal.isEmpty()) {
-            permits.put(use.key(), new Permit(use.key(), clock.getAsLong()));
+        boolean hook = use.waiters().stream().anyMatch(Waiter::hook);
+        boolean both = hook && use.waiters().stream().anyMatch(waiter -> !waiter.hook());
+        if (refusal.isEmpty() && !both) {
+            permits.put(use.key(), Optional.of(new Permit(clock.getAsLong(), hook)));
         }
         use.waiters().forEach(waiter -> answer(waiter, use.input(), refusal));
     }

@@ -21,8 +21,8 @@ final class Outbox {
     private final Runnable afterwards;
     private boolean delivering;
 
-    /** How many steps were run since {@link #afterwards}. */
-    private int run;
+    /** How many steps were taken since {@link #afterwards} was. */
+    private int steps;
 
     Outbox() {
         this(() -> {});
@@ -42,25 +42,6 @@ final class Outbox {
         }
     }
 
-    /** Runs a step, or puts it in where another is being run; then delivers. */
-    void run(Runnable step) {
-        Runnable first = step;
-        lock.lock();
-        try {
-            if (delivering || !waiting.isEmpty()) {
-                waiting.add(step);
-                if (delivering) {
-                    return;
-                }
-                first = waiting.remove();
-            }
-            delivering = true;
-        } finally {
-            lock.unlock();
-        }
-        runAll(first);
-    }
-
     /** Delivers what waits, unless another thread does; called with no lock held. */
     void deliver() {
         Runnable first = first();
@@ -76,6 +57,7 @@ final class Outbox {
                 return null;
             }
             delivering = true;
+            steps++;
             return waiting.remove();
         } finally {
             lock.unlock();
@@ -95,12 +77,12 @@ final class Outbox {
     private @Nullable Runnable next() {
         lock.lock();
         try {
-            run++;
-            if (run > 0 && (waiting.isEmpty() || run == STEPS_MAX)) {
-                run = -1; // for this is counted as well when it has run
+            if (steps > 0 && (waiting.isEmpty() || steps == STEPS_MAX)) {
+                steps = 0;
                 return afterwards;
             }
             Runnable next = waiting.poll();
+            steps += next == null ? 0 : 1;
             delivering = next != null;
             return next;
         } finally {

@@ -68,7 +68,7 @@ final class AuditCommand implements Callable<Integer> {
             case ERROR, LOST, CANCELLED -> Screen.Style.YELLOW;
             case DENIED, ABANDONED -> Screen.Style.RED;
         };
-        String seq = " ".repeat(Math.max(0, 5 - Long.toString(row.seq()).length())) + row.seq();
+        String seq = Screen.number(row.seq());
         return screen.styled(Screen.Style.DIM, seq + "  " + Times.full(row.at()) + "  ")
                 + screen.styled(style, Screen.padded(word(row.outcome()), 10))
                 + TerminalText.safe(" " + row.tool() + " ("

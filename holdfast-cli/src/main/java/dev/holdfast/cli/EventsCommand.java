@@ -86,7 +86,7 @@ final class EventsCommand implements Callable<Integer> {
 
     private static void line(StoredEvent stored, Screen screen) {
         String words = EventWords.read(stored).map(EventWords::of).orElse("(written by a newer version)");
-        String seq = " ".repeat(Math.max(0, 5 - Long.toString(stored.seq()).length())) + stored.seq();
+        String seq = Screen.number(stored.seq());
         screen.line(screen.styled(Screen.Style.DIM, seq + "  " + Times.full(stored.at()) + "  ")
                 + screen.styled(style(stored), Screen.padded(stored.event().type(), 21))
                 + " " + TerminalText.safe(words));

@@ -7,6 +7,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** Prints for a person, with colour where it is wanted, or one JSON object a line for a program. Thread-safe. */
 final class Screen {
+    private static final int NUMBER_WIDTH = 5;
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private final PrintWriter out;
@@ -83,6 +84,12 @@ final class Screen {
     /** Words over several lines, the ones after the first set in. */
     String setIn(int columns, String words) {
         return TerminalText.safe(words.strip()).replace("\n", "\n" + " ".repeat(columns));
+    }
+
+    /** A sequence number at the beginning of a line, in a column of its own. */
+    static String number(long seq) {
+        String digits = Long.toString(seq);
+        return " ".repeat(Math.max(0, NUMBER_WIDTH - digits.length())) + digits;
     }
 
     static String padded(String words, int width) {

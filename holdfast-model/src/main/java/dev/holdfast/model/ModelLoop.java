@@ -8,6 +8,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * An agent that is a loop over a model's Messages API, in this process: it sends the conversation, runs the tools the model
@@ -96,78 +97,30 @@ public final class ModelLoop implements Agent {
 
     /** Where the API is, without the path. */
     public ModelLoop baseUrl(String url) {
-        return with(new Setup(
-                URI.create(url),
-                setup.apiKey(),
-                setup.model(),
-                setup.effort(),
-                setup.maxTokens(),
-                setup.maxSteps(),
-                setup.retries(),
-                setup.firstWait()));
+        return with(draft -> draft.baseUrl = URI.create(url));
     }
 
     /** The key of the API. Nothing is taken from the environment. */
     public ModelLoop apiKey(String key) {
-        return with(new Setup(
-                setup.baseUrl(),
-                Optional.of(key),
-                setup.model(),
-                setup.effort(),
-                setup.maxTokens(),
-                setup.maxSteps(),
-                setup.retries(),
-                setup.firstWait()));
+        return with(draft -> draft.apiKey = Optional.of(key));
     }
 
     public ModelLoop model(String model) {
-        return with(new Setup(
-                setup.baseUrl(),
-                setup.apiKey(),
-                model,
-                setup.effort(),
-                setup.maxTokens(),
-                setup.maxSteps(),
-                setup.retries(),
-                setup.firstWait()));
+        return with(draft -> draft.model = model);
     }
 
     public ModelLoop effort(Effort effort) {
-        return with(new Setup(
-                setup.baseUrl(),
-                setup.apiKey(),
-                setup.model(),
-                Optional.of(effort),
-                setup.maxTokens(),
-                setup.maxSteps(),
-                setup.retries(),
-                setup.firstWait()));
+        return with(draft -> draft.effort = Optional.of(effort));
     }
 
     /** How many tokens one answer of the model may have; at least 1. */
     public ModelLoop maxTokens(int tokens) {
-        return with(new Setup(
-                setup.baseUrl(),
-                setup.apiKey(),
-                setup.model(),
-                setup.effort(),
-                tokens,
-                setup.maxSteps(),
-                setup.retries(),
-                setup.firstWait()));
+        return with(draft -> draft.maxTokens = tokens);
     }
 
     /** How often the model may be asked in a turn before it ends as one at its limit (MB-15); at least 1. */
     public ModelLoop maxSteps(int steps) {
-        return with(new Setup(
-                setup.baseUrl(),
-                setup.apiKey(),
-                setup.model(),
-                setup.effort(),
-                setup.maxTokens(),
-                steps,
-                setup.retries(),
-                setup.firstWait()));
+        return with(draft -> draft.maxSteps = steps);
     }
 
     /**
@@ -176,15 +129,10 @@ public final class ModelLoop implements Agent {
      * @param firstWait before the first time, unless the API says how long; doubled each time, at most a minute
      */
     public ModelLoop retries(int retries, Duration firstWait) {
-        return with(new Setup(
-                setup.baseUrl(),
-                setup.apiKey(),
-                setup.model(),
-                setup.effort(),
-                setup.maxTokens(),
-                setup.maxSteps(),
-                retries,
-                firstWait));
+        return with(draft -> {
+            draft.retries = retries;
+            draft.firstWait = firstWait;
+        });
     }
 
     /** Tools of the host: {@link dev.holdfast.Tool} objects, or objects with {@link dev.holdfast.AgentTool} methods. */
@@ -202,8 +150,37 @@ public final class ModelLoop implements Agent {
         return new ModelLoop(setup, tools, next);
     }
 
-    private ModelLoop with(Setup next) {
-        return new ModelLoop(next, tools, settings);
+    private ModelLoop with(Consumer<Draft> change) {
+        var draft = new Draft(setup);
+        change.accept(draft);
+        return new ModelLoop(draft.made(), tools, settings);
+    }
+
+    /** What a changed setup is made of. */
+    private static final class Draft {
+        private URI baseUrl;
+        private Optional<String> apiKey;
+        private String model;
+        private Optional<Effort> effort;
+        private int maxTokens;
+        private int maxSteps;
+        private int retries;
+        private Duration firstWait;
+
+        Draft(Setup from) {
+            baseUrl = from.baseUrl();
+            apiKey = from.apiKey();
+            model = from.model();
+            effort = from.effort();
+            maxTokens = from.maxTokens();
+            maxSteps = from.maxSteps();
+            retries = from.retries();
+            firstWait = from.firstWait();
+        }
+
+        Setup made() {
+            return new Setup(baseUrl, apiKey, model, effort, maxTokens, maxSteps, retries, firstWait);
+        }
     }
 
     @Override

@@ -21,6 +21,7 @@ import dev.holdfast.TurnHarness;
 import dev.holdfast.TurnSettings;
 import dev.holdfast.core.Effect;
 import dev.holdfast.core.Input;
+import dev.holdfast.core.Told;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -58,11 +59,9 @@ final class EffectRunner {
     private final CallGate gate;
     private final Map<String, Wanted> wanted = new HashMap<>();
     private final Map<Effect.Key, Effect> running = new HashMap<>();
-    private final Map<String, String> callInputs = new HashMap<>();
-    /** Calls that have their answer, and whose end is not recorded. */
-    private final Set<String> answered = new HashSet<>();
-
+    /** Answers that could not be given when they came. */
     private final Map<String, ToolAnswer> answers = new HashMap<>();
+
     private final Map<String, RunningCall> calls = new HashMap<>();
     /** Who sent the message whose turn it is, once it was read. */
     private Optional<Transcript.Sender> sender = Optional.empty();
@@ -245,10 +244,7 @@ final class EffectRunner {
                 .filter(id -> !(gone instanceof Effect.AdmitCall)) // a person may be asked about it
                 .filter(id -> effects.stream()
                         .noneMatch(e -> callOf(e).filter(id::equals).isPresent()))
-                .ifPresent(id -> {
-                    callInputs.remove(id);
-                    wanted.remove(id);
-                });
+                .ifPresent(wanted::remove);
     }
 
     private static Optional<String> callOf(Effect effect) {
@@ -266,9 +262,7 @@ final class EffectRunner {
     }
 
     private void ask(Effect.AskKnowledge e) {
-        callInputs.clear();
         wanted.clear();
-        answered.clear();
         answers.clear();
         calls.clear();
         var specs =
@@ -290,7 +284,6 @@ final class EffectRunner {
             case Report.Text t -> outlet.text(t.fragment());
             case Report.Doing d -> outlet.beat(d.beat());
             case Report.CallRequested c -> {
-                callInputs.putIfAbsent(c.callId(), c.input());
                 var effects = Optional.ofNullable(tools.get(c.tool()))
                         .map(Tool::effects)
                         .orElse(ToolEffects.READ);
@@ -334,10 +327,12 @@ final class EffectRunner {
                 transcript.line(
                         session, e.turn(), e.told(), inProcess().isPresent() ? 0 : e.retellFrom(), outlet::internal),
                 told -> {
-                    told.sender().ifPresent(s -> sender = Optional.of(s));
+                    if (e.told().kind() != Told.Kind.STEER) {
+                        sender = told.sender().or(() -> sender);
+                    }
                     attachment.ifPresent(a -> {
                         if (a instanceof TurnAttachment thinker) {
-                            thinker.tell(e.turn(), e.told(), told.line());
+                            thinker.tell(e.turn(), e.told(), told);
                         } else {
                             a.tell(told.line());
                         }
@@ -388,10 +383,8 @@ final class EffectRunner {
 
     /** Asks the door, once it is known whose turn it is. */
     private void admit(Effect.AdmitCall e) {
-        if (e.message() == 0) {
-            judge(e, Optional.empty());
-        } else if (sender.filter(s -> s.message() == e.message()).isPresent()) {
-            judge(e, sender.map(Transcript.Sender::author));
+        if (e.message() == 0 || author(e.message()).isPresent()) {
+            judge(e, author(e.message()));
         } else {
             then("read who sent message " + e.message(), e, transcript.author(session, e.message()), author -> {
                 sender = Optional.of(new Transcript.Sender(e.message(), author));
@@ -400,8 +393,17 @@ final class EffectRunner {
         }
     }
 
+    /** Who sent the message, as far as that was read. */
+    private Optional<Author> author(long message) {
+        return sender.filter(s -> s.message() == message).map(Transcript.Sender::author);
+    }
+
+    private Wanted wanted(String callId) {
+        return wanted.getOrDefault(callId, new Wanted(ToolEffects.WRITE, "{}"));
+    }
+
     private void judge(Effect.AdmitCall e, Optional<Author> author) {
-        var what = wanted.getOrDefault(e.callId(), new Wanted(ToolEffects.WRITE, "{}"));
+        var what = wanted(e.callId());
         gate.judge(new CallGate.Asked(e, author, what.effects(), what.input()));
     }
 
@@ -423,25 +425,14 @@ final class EffectRunner {
                 e.callId(), e.tool(), answer -> finish(e, answer), p -> outlet.later(() -> progress(e)));
         calls.put(e.callId(), running);
         running.within(deadline, surroundings);
-        if (e.message() == 0 || sender.filter(s -> s.message() == e.message()).isPresent()) {
-            run(e, running);
-            return;
-        }
-        then("read who sent message " + e.message(), e, transcript.author(session, e.message()), author -> {
-            sender = Optional.of(new Transcript.Sender(e.message(), author));
-            run(e, running);
-        });
-    }
-
-    private void run(Effect.RunCall e, RunningCall running) {
         var call = new ToolCall(
                 session,
                 e.turn(),
                 e.message(),
-                sender.filter(s -> s.message() == e.message()).map(Transcript.Sender::author),
+                author(e.message()), // read when it was judged
                 e.callId(),
                 e.idempotencyKey(),
-                callInputs.getOrDefault(e.callId(), "{}"),
+                wanted(e.callId()).input(),
                 running::isCancelled,
                 running::report);
         options.surroundings()
@@ -464,7 +455,6 @@ final class EffectRunner {
             var told = answer.error() ? ToolAnswer.error(redaction.registered(answer.text())) : answer;
             if (stillWanted(e) && outlet.holds()) {
                 // Its row is written with this. Nobody waits for that: without it, the call may have happened.
-                answered.add(e.callId());
                 attachment.ifPresent(a -> a.answer(e.callId(), told));
             } else {
                 answers.put(e.callId(), told);
@@ -498,14 +488,7 @@ final class EffectRunner {
                     a -> a.refuse(e.callId(), e.ruling(), e.refusal().get()));
             return;
         }
-        if (answered.remove(e.callId())) {
-            return;
-        }
-        var answer = answers.remove(e.callId());
-        if (answer == null) {
-            LOG.warn("session {}: no answer is kept for call {}", session, e.callId());
-        } else {
-            attachment.ifPresent(a -> a.answer(e.callId(), answer));
-        }
+        Optional.ofNullable(answers.remove(e.callId()))
+                .ifPresent(answer -> attachment.ifPresent(a -> a.answer(e.callId(), answer)));
     }
 }

@@ -14,9 +14,11 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -107,7 +109,7 @@ final class HotPaths {
     private SortedMap<Path, Stamp> look() {
         var found = new TreeMap<Path, Stamp>();
         try {
-            Files.walkFileTree(workspace, java.util.Set.of(), DEPTH_MAX, new SimpleFileVisitor<>() {
+            Files.walkFileTree(workspace, Set.of(), DEPTH_MAX, new SimpleFileVisitor<>() {
                 @Override
                 public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
                     var path = workspace.relativize(file);
@@ -130,7 +132,7 @@ final class HotPaths {
 
     private static Stamp stamp(BasicFileAttributes attributes) {
         return new Stamp(
-                attributes.lastModifiedTime().to(java.util.concurrent.TimeUnit.NANOSECONDS),
+                attributes.lastModifiedTime().to(TimeUnit.NANOSECONDS),
                 attributes.size(),
                 String.valueOf(attributes.fileKey()));
     }

@@ -9,6 +9,7 @@ import dev.holdfast.core.Core;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -76,99 +77,30 @@ public record Options(
     }
 
     public Options limits(Limits limits) {
-        return new Options(
-                limits,
-                unread,
-                processes,
-                slotWait,
-                toolLimits,
-                door,
-                stopWait,
-                snapshotEvents,
-                home,
-                surroundings,
-                resolver,
-                Core.standard(limits));
+        return with(draft -> {
+            draft.limits = limits;
+            draft.core = Core.standard(limits);
+        });
     }
 
     public Options unread(SessionLimits unread) {
-        return new Options(
-                limits,
-                unread,
-                processes,
-                slotWait,
-                toolLimits,
-                door,
-                stopWait,
-                snapshotEvents,
-                home,
-                surroundings,
-                resolver,
-                core);
+        return with(draft -> draft.unread = unread);
     }
 
     public Options processes(int processes) {
-        return new Options(
-                limits,
-                unread,
-                processes,
-                slotWait,
-                toolLimits,
-                door,
-                stopWait,
-                snapshotEvents,
-                home,
-                surroundings,
-                resolver,
-                core);
+        return with(draft -> draft.processes = processes);
     }
 
     public Options slotWait(Duration slotWait) {
-        return new Options(
-                limits,
-                unread,
-                processes,
-                slotWait,
-                toolLimits,
-                door,
-                stopWait,
-                snapshotEvents,
-                home,
-                surroundings,
-                resolver,
-                core);
+        return with(draft -> draft.slotWait = slotWait);
     }
 
     public Options toolLimits(ToolLimits toolLimits) {
-        return new Options(
-                limits,
-                unread,
-                processes,
-                slotWait,
-                toolLimits,
-                door,
-                stopWait,
-                snapshotEvents,
-                home,
-                surroundings,
-                resolver,
-                core);
+        return with(draft -> draft.toolLimits = toolLimits);
     }
 
     public Options door(DoorRules door) {
-        return new Options(
-                limits,
-                unread,
-                processes,
-                slotWait,
-                toolLimits,
-                door,
-                stopWait,
-                snapshotEvents,
-                home,
-                surroundings,
-                resolver,
-                core);
+        return with(draft -> draft.door = door);
     }
 
     /** Judges every call of a tool before it runs (TL-03). */
@@ -182,70 +114,75 @@ public record Options(
     }
 
     public Options home(Path home) {
-        return new Options(
-                limits,
-                unread,
-                processes,
-                slotWait,
-                toolLimits,
-                door,
-                stopWait,
-                snapshotEvents,
-                Optional.of(home),
-                surroundings,
-                resolver,
-                core);
+        return with(draft -> draft.home = Optional.of(home));
     }
 
     public Options surroundings(Surroundings surroundings) {
-        return new Options(
-                limits,
-                unread,
-                processes,
-                slotWait,
-                toolLimits,
-                door,
-                stopWait,
-                snapshotEvents,
-                home,
-                surroundings,
-                resolver,
-                core);
+        return with(draft -> draft.surroundings = surroundings);
     }
 
     public Options core(Core core) {
-        return new Options(
-                limits,
-                unread,
-                processes,
-                slotWait,
-                toolLimits,
-                door,
-                stopWait,
-                snapshotEvents,
-                home,
-                surroundings,
-                resolver,
-                core);
+        return with(draft -> draft.core = core);
     }
 
     public Options agents(Function<SessionName, Optional<Agent>> agents) {
-        return new Options(
-                limits,
-                unread,
-                processes,
-                slotWait,
-                toolLimits,
-                door,
-                stopWait,
-                snapshotEvents,
-                home,
-                surroundings,
-                Optional.of(agents),
-                core);
+        return with(draft -> draft.resolver = Optional.of(agents));
     }
 
     Function<SessionName, Optional<Agent>> agents() {
         return resolver.orElse(name -> Optional.empty());
+    }
+
+    private Options with(Consumer<Draft> change) {
+        var draft = new Draft(this);
+        change.accept(draft);
+        return draft.made();
+    }
+
+    /** What a changed copy is made of. */
+    private static final class Draft {
+        private Limits limits;
+        private SessionLimits unread;
+        private int processes;
+        private Duration slotWait;
+        private ToolLimits toolLimits;
+        private DoorRules door;
+        private Duration stopWait;
+        private int snapshotEvents;
+        private Optional<Path> home;
+        private Surroundings surroundings;
+        private Optional<Function<SessionName, Optional<Agent>>> resolver;
+        private Core core;
+
+        Draft(Options from) {
+            limits = from.limits;
+            unread = from.unread;
+            processes = from.processes;
+            slotWait = from.slotWait;
+            toolLimits = from.toolLimits;
+            door = from.door;
+            stopWait = from.stopWait;
+            snapshotEvents = from.snapshotEvents;
+            home = from.home;
+            surroundings = from.surroundings;
+            resolver = from.resolver;
+            core = from.core;
+        }
+
+        Options made() {
+            return new Options(
+                    limits,
+                    unread,
+                    processes,
+                    slotWait,
+                    toolLimits,
+                    door,
+                    stopWait,
+                    snapshotEvents,
+                    home,
+                    surroundings,
+                    resolver,
+                    core);
+        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.holdfast.runtime;
 
+import dev.holdfast.ArrivalKind;
 import dev.holdfast.Author;
 import dev.holdfast.Delivery;
 import dev.holdfast.HoldfastException;
@@ -12,6 +13,7 @@ import dev.holdfast.SessionSummary;
 import dev.holdfast.TranscriptEntry;
 import dev.holdfast.TranscriptTurn;
 import dev.holdfast.TurnMessage.Role;
+import dev.holdfast.core.Settings.Taker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -89,7 +91,7 @@ final class SessionTranscript {
     }
 
     private long newest(TranscriptIndex index, long before) {
-        var turn = index.turns().lowerKey(before);
+        var turn = index.turns().lower(before);
         if (turn == null) {
             throw new HoldfastException("session " + session.name() + " has no turn to regenerate");
         }
@@ -97,7 +99,7 @@ final class SessionTranscript {
     }
 
     private long present(TranscriptIndex index, long turn) {
-        if (!index.turns().containsKey(turn)) {
+        if (!index.turns().contains(turn)) {
             throw new HoldfastException(
                     "the transcript of session " + session.name() + " has no turn " + turn + ": read it to see which");
         }
@@ -133,14 +135,12 @@ final class SessionTranscript {
                 .thenCompose(known -> free(name, known))
                 .thenCompose(free -> reader().index(session.name(), new TranscriptIndex()))
                 .thenCompose(index -> {
-                    var last = index.turns().floorKey(through.orElse(Long.MAX_VALUE));
+                    var last = index.turns().floor(through.orElse(Long.MAX_VALUE));
                     if (last == null || last <= index.forgotten()) {
                         throw new HoldfastException("session " + session.name() + " has no turn to copy"
                                 + (through.isPresent() ? " up to turn " + through.getAsLong() : ""));
                     }
-                    var numbers = List.copyOf(index.turns()
-                            .subMap(index.forgotten(), false, last, true)
-                            .keySet());
+                    var numbers = List.copyOf(index.turns().subSet(index.forgotten(), false, last, true));
                     return parts.journal()
                             .open(name, parts.options().unread())
                             .thenCompose(created -> copy(name, index, last, numbers, 0))
@@ -154,7 +154,7 @@ final class SessionTranscript {
             return CompletableFuture.completedFuture(true);
         }
         return parts.journal().arrivals(name, 0, 1, Selection.HEADERS).thenApply(page -> {
-            if (page.getFirst().kind() != dev.holdfast.ArrivalKind.PAST) {
+            if (page.getFirst().kind() != ArrivalKind.PAST) {
                 throw taken(name);
             }
             return true;
@@ -197,10 +197,7 @@ final class SessionTranscript {
 
     private CompletionStage<Long> copied(SessionName name, int turns) {
         var fork = parts.sessions()
-                .findOrAdd(
-                        name,
-                        n -> new LiveSession(
-                                n, SessionLife.Taking.without(dev.holdfast.core.Settings.Taker.NOBODY), parts));
+                .findOrAdd(name, n -> new LiveSession(n, SessionLife.Taking.without(Taker.NOBODY), parts));
         var over = new CompletableFuture<Long>();
         var copied = fork.reached(now -> now.lastTurn() >= turns);
         var alarm = parts.options()

@@ -50,7 +50,7 @@ final class Transcript {
     /** Who sent a message. */
     record Sender(long message, Author author) {}
 
-    /** A line, and who sent the first of its messages unless it is a steer or the host's own. */
+    /** A line, and who sent the first of its messages unless it is the host's own. */
     record Telling(Line line, Optional<Sender> sender) {}
 
     Transcript(JournalReader journal, EventCodec codec, Envelope envelope) {
@@ -88,9 +88,8 @@ final class Transcript {
             var texts = new ArrayList<String>();
             before.ifPresent(texts::add);
             arrivals.forEach(a -> texts.add(Envelope.text(a)));
-            boolean steer = told.kind() == Told.Kind.STEER;
-            var line = new Line(told.id(), texts, note(arrivals), steer);
-            return new Telling(line, steer ? Optional.empty() : Optional.of(sender(arrivals.getFirst())));
+            var line = new Line(told.id(), texts, note(arrivals), told.kind() == Told.Kind.STEER);
+            return new Telling(line, Optional.of(sender(arrivals.getFirst())));
         });
     }
 
@@ -243,8 +242,7 @@ final class Transcript {
                 : carried(session, 0, from, known, new HashSet<>());
         return reader.index(session, new TranscriptIndex())
                 .thenCombine(carried, (index, numbers) -> {
-                    var turns = new ArrayDeque<>(
-                            index.turns().subMap(from, true, through, true).keySet());
+                    var turns = new ArrayDeque<>(index.turns().subSet(from, true, through, true));
                     return retell(session, index, turns, numbers, new Retelling());
                 })
                 .thenCompose(telling -> telling)

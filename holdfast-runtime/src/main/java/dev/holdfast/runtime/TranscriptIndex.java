@@ -6,7 +6,7 @@ import dev.holdfast.SessionName;
 import dev.holdfast.StoredEvent;
 import dev.holdfast.core.Event;
 import dev.holdfast.core.Told;
-import java.util.NavigableMap;
+import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -21,21 +21,27 @@ final class TranscriptIndex {
     private static final int PAGE = 500;
     private static final Set<String> TYPES = Set.of("TurnSettled", "TurnCopied", "TranscriptCut", "MemoryDropped");
 
-    private final TreeMap<Long, Long> turns = new TreeMap<>();
+    private final TreeMap<Long, End> turns = new TreeMap<>();
     private long forgotten;
-    /** How many messages each turn has. */
-    private final TreeMap<Long, Long> messages = new TreeMap<>();
-
     private long seq;
 
-    /** Numbers of the turns, with the sequence number of the event that ends each. */
-    NavigableMap<Long, Long> turns() {
-        return turns;
+    /**
+     * Where a turn ends.
+     *
+     * @param seq of the event
+     * @param messages of the turn, its answer included
+     */
+    private record End(long seq, long messages) {}
+
+    /** Numbers of the turns. */
+    NavigableSet<Long> turns() {
+        return turns.navigableKeySet();
     }
 
     /** Where the end of a turn is. */
     long end(long turn) {
         return Optional.ofNullable(turns.get(turn))
+                .map(End::seq)
                 .orElseThrow(() -> new IllegalStateException("turn " + turn + " is not in the transcript"));
     }
 
@@ -59,14 +65,9 @@ final class TranscriptIndex {
 
     /** How many messages the remembered turns have. */
     long messages() {
-        return messages.tailMap(forgotten, false).values().stream()
-                .mapToLong(Long::longValue)
+        return turns.tailMap(forgotten, false).values().stream()
+                .mapToLong(End::messages)
                 .sum();
-    }
-
-    private void put(long turn, long at, long count) {
-        turns.put(turn, at);
-        messages.put(turn, count);
     }
 
     private void take(Event event, long at) {
@@ -75,14 +76,12 @@ final class TranscriptIndex {
                 if (e.kind() != Told.Kind.INTERNAL) {
                     long asked =
                             e.kind() == Told.Kind.AFTER_LIMIT ? 1 : e.messages().size();
-                    put(e.turn(), at, asked + 1); // the answer, or that there is none
+                    turns.put(e.turn(), new End(at, asked + 1)); // the answer, or that there is none
                 }
             }
-            case Event.TurnCopied e -> put(e.turn(), at, e.entries() + (e.outcome() == Outcome.ANSWERED ? 0 : 1));
-            case Event.TranscriptCut e -> {
-                turns.tailMap(e.from(), true).clear();
-                messages.tailMap(e.from(), true).clear();
-            }
+            case Event.TurnCopied e ->
+                turns.put(e.turn(), new End(at, e.entries() + (e.outcome() == Outcome.ANSWERED ? 0 : 1)));
+            case Event.TranscriptCut e -> turns.tailMap(e.from(), true).clear();
             case Event.MemoryDropped e -> forgotten = e.through();
             default -> {}
         }

@@ -45,9 +45,8 @@ final class TranscriptReader {
     CompletionStage<List<TranscriptTurn>> page(SessionName session, long after, int max) {
         return index(session, new TranscriptIndex()).thenCompose(index -> {
             CompletionStage<List<TranscriptTurn>> all = CompletableFuture.completedFuture(new ArrayList<>());
-            for (long turn : index.turns().tailMap(after, false).keySet().stream()
-                    .limit(max)
-                    .toList()) {
+            for (long turn :
+                    index.turns().tailSet(after, false).stream().limit(max).toList()) {
                 all = all.thenCombine(turn(session, index, turn), (list, one) -> {
                     list.add(one);
                     return list;

@@ -64,7 +64,18 @@ final class TurnAttachment implements Attachment {
     private boolean over;
 
     /** A line with the turn it is for, or is steered into. */
-    private record Said(long turn, Told told, Line line) {}
+    private record Said(long turn, Told told, Transcript.Telling telling) {
+        Line line() {
+            return telling.line();
+        }
+
+        String author() {
+            return telling.sender()
+                    .map(Transcript.Sender::author)
+                    .orElse(Author.host())
+                    .name();
+        }
+    }
 
     TurnAttachment(
             TurnHarness harness,
@@ -98,8 +109,8 @@ final class TurnAttachment implements Attachment {
     }
 
     /** As {@link #tell(Line)}, of that turn. */
-    void tell(long turn, Told told, Line line) {
-        var said = new Said(turn, told, line);
+    void tell(long turn, Told told, Transcript.Telling telling) {
+        var said = new Said(turn, told, telling);
         Optional<TurnRun> into;
         synchronized (lock) {
             if (told.kind() != Told.Kind.STEER) {
@@ -107,7 +118,7 @@ final class TurnAttachment implements Attachment {
                 return;
             }
             into = running;
-            waiting.put(line.id(), said);
+            waiting.put(said.line().id(), said);
         }
         into.ifPresent(run -> surroundings.toolExecutor().execute(() -> steer(run, said)));
     }
@@ -117,7 +128,7 @@ final class TurnAttachment implements Attachment {
         synchronized (lock) {
             var said = told.kind() == Told.Kind.STEER ? null : waiting.remove(told.id());
             if (said != null) {
-                begin(new Said(turn, told, said.line()));
+                begin(new Said(turn, told, said.telling()));
             }
         }
     }
@@ -125,21 +136,15 @@ final class TurnAttachment implements Attachment {
     private void steer(TurnRun run, Said said) {
         run.steer(
                 new TurnMessage(
-                        Role.SENDER, author(said), String.join("\n", said.line().texts())),
+                        Role.SENDER,
+                        said.author(),
+                        String.join("\n", said.line().texts())),
                 () -> {
                     synchronized (lock) {
                         waiting.remove(said.line().id());
                     }
                     report(new Report.Landed(said.line().id()));
                 });
-    }
-
-    /** Senders' names stand in the host's own block of a line, which is not for thinkers in this process. */
-    private static String author(Said said) {
-        var note = said.line().hostNote();
-        int from = note.indexOf(", from ");
-        int by = note.indexOf(" by ", Math.max(0, from));
-        return from < 0 || by < 0 ? Author.host().name() : note.substring(from + ", from ".length(), by);
     }
 
     // ---- turns ----------------------------------------------------------------------------------------------------
@@ -188,8 +193,8 @@ final class TurnAttachment implements Attachment {
 
     /** The newest turns before this one, newest first, as many as may be shown and one more. */
     private CompletionStage<List<TranscriptTurn>> past(long turn) {
-        var numbers = new ArrayDeque<>(
-                index.turns().tailMap(index.forgotten(), false).headMap(turn).keySet());
+        var numbers =
+                new ArrayDeque<>(index.turns().tailSet(index.forgotten(), false).headSet(turn));
         return past(numbers, new ArrayList<>(), 0);
     }
 

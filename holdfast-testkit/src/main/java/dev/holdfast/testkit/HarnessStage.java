@@ -32,12 +32,7 @@ public interface HarnessStage extends AutoCloseable {
     /** The bound tools it was shown in its newest step, by the names they were bound under; in any order. */
     List<String> tools();
 
-    /** Whether {@link #tools} can be told. */
-    default boolean listsTools() {
-        return true;
-    }
-
-    /** Kills the agent, when it is a process of its own. */
+    /** Kills the agent's process; false when there is none. */
     default boolean kill() {
         return false;
     }

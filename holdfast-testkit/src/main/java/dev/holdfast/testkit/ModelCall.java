@@ -100,6 +100,7 @@ final class ModelCall {
                         .with("model", parts.model())
                         .with("session_id", parts.sessionId())
                         .with("pid", parts.machine.pid())
+                        .with("tools", Json.texts(parts.tools()))
                         .with("messages", shown)
                         .write()
                 + "\n";

