@@ -2,10 +2,7 @@ package dev.holdfast.cli;
 
 import dev.holdfast.AuditRow;
 import dev.holdfast.runtime.AuditRows;
-import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -49,7 +46,7 @@ final class AuditCommand implements Callable<Integer> {
                 var page = Waiting.on(AuditRows.read(store, name, seen, PAGE));
                 for (AuditRow row : page) {
                     if (screen.json()) {
-                        screen.object(members(row));
+                        screen.object(AuditRows.members(row));
                     } else {
                         screen.line(line(row, screen));
                     }
@@ -81,24 +78,5 @@ final class AuditCommand implements Callable<Integer> {
 
     private static String word(Enum<?> value) {
         return value.name().toLowerCase(Locale.ROOT);
-    }
-
-    private static Map<String, Object> members(AuditRow row) {
-        var members = new LinkedHashMap<String, Object>();
-        members.put("seq", row.seq());
-        members.put("at", row.at().toString());
-        members.put("session", row.session().value());
-        members.put("author", row.author());
-        members.put("turn", row.turn());
-        members.put("message", row.message());
-        members.put("call", row.callId());
-        members.put("tool", row.tool());
-        members.put("built_in", row.builtIn());
-        members.put("input_sha256", row.inputDigest());
-        members.put("ruling", word(row.ruling()));
-        members.put("rule", row.rule());
-        row.took().map(Duration::toMillis).ifPresent(millis -> members.put("took_ms", millis));
-        members.put("outcome", word(row.outcome()));
-        return members;
     }
 }

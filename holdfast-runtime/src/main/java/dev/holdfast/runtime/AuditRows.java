@@ -7,7 +7,10 @@ import dev.holdfast.StoredEvent;
 import dev.holdfast.core.Event;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -71,5 +74,25 @@ public final class AuditRows {
                         ? Optional.of(Duration.ofMillis(e.millis().getAsLong()))
                         : Optional.empty(),
                 e.outcome());
+    }
+
+    /** A row as the members of a JSON object, for every surface alike. */
+    public static Map<String, Object> members(AuditRow row) {
+        var members = new LinkedHashMap<String, Object>();
+        members.put("seq", row.seq());
+        members.put("at", row.at().toString());
+        members.put("session", row.session().value());
+        members.put("author", row.author());
+        members.put("turn", row.turn());
+        members.put("message", row.message());
+        members.put("call", row.callId());
+        members.put("tool", row.tool());
+        members.put("built_in", row.builtIn());
+        members.put("input_sha256", row.inputDigest());
+        members.put("ruling", row.ruling().name().toLowerCase(Locale.ROOT));
+        members.put("rule", row.rule());
+        row.took().ifPresent(took -> members.put("took_ms", took.toMillis()));
+        members.put("outcome", row.outcome().name().toLowerCase(Locale.ROOT));
+        return members;
     }
 }

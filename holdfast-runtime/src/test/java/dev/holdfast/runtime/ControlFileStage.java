@@ -6,11 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
@@ -36,40 +33,6 @@ final class ControlFileStage implements AutoCloseable {
         this.file = directory.resolve("control.jsonl");
         this.session = session;
         this.options = ControlFileOptions.standard().notices(notices::add).surroundings(clock);
-    }
-
-    /** A clock that stands still unless it is moved, and no threads. */
-    static final class HandClock implements Surroundings {
-        private Instant now = Instant.parse("2026-08-01T12:00:00Z");
-
-        void pass(Duration time) {
-            now = now.plus(time);
-        }
-
-        @Override
-        public Instant now() {
-            return now;
-        }
-
-        @Override
-        public Executor executor() {
-            return Runnable::run;
-        }
-
-        @Override
-        public Executor toolExecutor() {
-            return Runnable::run;
-        }
-
-        @Override
-        public Alarm at(Instant at, Runnable task) {
-            return () -> {};
-        }
-
-        @Override
-        public byte[] random(int count) {
-            return new byte[count];
-        }
     }
 
     static String message(String text) {

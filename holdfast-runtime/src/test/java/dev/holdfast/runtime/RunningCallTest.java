@@ -5,12 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.holdfast.ToolAnswer;
 import dev.holdfast.ToolProgress;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -22,50 +20,8 @@ class RunningCallTest {
 
     private final List<ToolAnswer> answers = new ArrayList<>();
     private final List<ToolProgress> told = new ArrayList<>();
-    private final ByHand time = new ByHand();
+    private final HandClock time = new HandClock();
     private final RunningCall call = new RunningCall("c", "slow", answers::add, told::add);
-
-    /** A clock moved by hand, with at most one alarm. */
-    private static final class ByHand implements Surroundings {
-        private Instant now = Instant.EPOCH;
-        private Instant due = Instant.MAX;
-        private Runnable task = () -> {};
-
-        void advance(Duration by) {
-            now = now.plus(by);
-            if (!now.isBefore(due)) {
-                due = Instant.MAX;
-                task.run();
-            }
-        }
-
-        @Override
-        public Instant now() {
-            return now;
-        }
-
-        @Override
-        public Executor executor() {
-            return Runnable::run;
-        }
-
-        @Override
-        public Executor toolExecutor() {
-            return Runnable::run;
-        }
-
-        @Override
-        public Alarm at(Instant at, Runnable alarm) {
-            due = at;
-            task = alarm;
-            return () -> due = Instant.MAX;
-        }
-
-        @Override
-        public byte[] random(int count) {
-            return new byte[count];
-        }
-    }
 
     @Test
     @Tag("TL-06")
@@ -83,9 +39,9 @@ class RunningCallTest {
                 return ToolAnswer.text("never");
             }));
             assertThat(entered.await(20, TimeUnit.SECONDS)).isTrue();
-            time.advance(DEADLINE.minusMillis(1));
+            time.pass(DEADLINE.minusMillis(1));
             assertThat(answers).isEmpty();
-            time.advance(Duration.ofMillis(1));
+            time.pass(Duration.ofMillis(1));
             run.get(20, TimeUnit.SECONDS);
             assertThat(answers).singleElement().satisfies(answer -> {
                 assertThat(answer.error()).isTrue();
@@ -103,10 +59,10 @@ class RunningCallTest {
     void tool_thatAnswersJustInTime_keepsItsAnswer() {
         call.within(DEADLINE, time);
         call.run(() -> {
-            time.advance(DEADLINE.minusMillis(1));
+            time.pass(DEADLINE.minusMillis(1));
             return ToolAnswer.text("in time");
         });
-        time.advance(DEADLINE);
+        time.pass(DEADLINE);
         assertThat(answers).containsExactly(ToolAnswer.text("in time"));
     }
 

@@ -4,16 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.holdfast.core.Input.SlotAnswer;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executor;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Places under the cap on processes. */
 class SlotsTest {
-    private final HandTime time = new HandTime();
+    private final HandClock time = new HandClock();
     private final Slots slots = new Slots(2, Duration.ofSeconds(60), time);
     private final List<String> said = new ArrayList<>();
 
@@ -73,49 +71,5 @@ class SlotsTest {
         time.pass(Duration.ofMinutes(5));
         assertThat(said).noneMatch(s -> s.startsWith("c"));
         assertThat(slots.inUse()).isEqualTo(1);
-    }
-
-    /** Time that passes when a test says so, and tasks that run at once. */
-    private static final class HandTime implements Surroundings {
-        private Instant now = Instant.EPOCH;
-        private final List<Pending> pending = new ArrayList<>();
-
-        private record Pending(Instant at, Runnable task) {}
-
-        void pass(Duration duration) {
-            now = now.plus(duration);
-            for (Pending p : List.copyOf(pending)) {
-                if (!p.at().isAfter(now) && pending.remove(p)) {
-                    p.task().run();
-                }
-            }
-        }
-
-        @Override
-        public Instant now() {
-            return now;
-        }
-
-        @Override
-        public Executor executor() {
-            return Runnable::run;
-        }
-
-        @Override
-        public Executor toolExecutor() {
-            return Runnable::run;
-        }
-
-        @Override
-        public Alarm at(Instant at, Runnable task) {
-            var alarm = new Pending(at, task);
-            pending.add(alarm);
-            return () -> pending.remove(alarm);
-        }
-
-        @Override
-        public byte[] random(int count) {
-            return new byte[count];
-        }
     }
 }

@@ -11,6 +11,7 @@ import dev.holdfast.Session;
 import dev.holdfast.SessionName;
 import dev.holdfast.SessionSummary;
 import dev.holdfast.Withdrawal;
+import dev.holdfast.runtime.AuditRows;
 import dev.holdfast.runtime.Holdfast;
 import java.time.Duration;
 import java.util.Arrays;
@@ -369,7 +370,7 @@ final class Routes {
         var rows = waits.on(session.audit(after, limit));
         var members = new LinkedHashMap<String, Object>();
         members.put("session", session.name().value());
-        members.put("rows", rows.stream().map(Shown::row).toList());
+        members.put("rows", rows.stream().map(AuditRows::members).toList());
         if (rows.size() == limit) {
             members.put("next", rows.getLast().seq());
         }

@@ -1,6 +1,5 @@
 package dev.holdfast.server;
 
-import dev.holdfast.AuditRow;
 import dev.holdfast.OpenQuestion;
 import dev.holdfast.Receipt;
 import dev.holdfast.Reply;
@@ -100,24 +99,6 @@ final class Shown {
         members.put("text", question.text());
         members.put("deadline", question.deadline().toString());
         question.tool().ifPresent(tool -> members.put("tool", tool));
-        return members;
-    }
-
-    static Map<String, Object> row(AuditRow row) {
-        var members = new LinkedHashMap<String, Object>();
-        members.put("seq", row.seq());
-        members.put("at", row.at().toString());
-        members.put("author", row.author());
-        members.put("turn", row.turn());
-        members.put("message", row.message());
-        members.put("call", row.callId());
-        members.put("tool", row.tool());
-        members.put("built_in", row.builtIn());
-        members.put("input_sha256", row.inputDigest());
-        members.put("ruling", row.ruling().name().toLowerCase(Locale.ROOT));
-        members.put("rule", row.rule());
-        row.took().ifPresent(took -> members.put("took_ms", took.toMillis()));
-        members.put("outcome", row.outcome().name().toLowerCase(Locale.ROOT));
         return members;
     }
 
