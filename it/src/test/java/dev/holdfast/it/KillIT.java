@@ -134,7 +134,7 @@ final class KillIT {
         world.send("M2 and now");
         world.host().await("tool", "hold");
         world.steer("S3 mind the gap");
-        world.host().awaitEvent("SteerPlanned", "");
+        world.host().await("told", "steer"); // before the tool's answer, so that the agent's next step has it
         killAtReport(world, victim, "Landed", () -> world.host().command("release"));
     }
 

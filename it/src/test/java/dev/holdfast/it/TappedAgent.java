@@ -4,9 +4,12 @@ import dev.holdfast.Agent;
 import dev.holdfast.Attachment;
 import dev.holdfast.Harness;
 import dev.holdfast.Launch;
+import dev.holdfast.Line;
 import dev.holdfast.Report;
 import dev.holdfast.ReportSink;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -67,7 +70,7 @@ final class TappedAgent implements Agent {
 
             @Override
             public Attachment attach(Launch launch, ReportSink sink) {
-                return inner.attach(launch, report -> meet(report, launch, sink));
+                return tapped(inner.attach(launch, report -> meet(report, launch, sink)));
             }
 
             @Override
@@ -75,6 +78,22 @@ final class TappedAgent implements Agent {
                 inner.release(home);
             }
         };
+    }
+
+    /** Tells when a steer was written; everything else passes. */
+    private Attachment tapped(Attachment inner) {
+        return (Attachment) Proxy.newProxyInstance(
+                Attachment.class.getClassLoader(), new Class<?>[] {Attachment.class}, (proxy, method, given) -> {
+                    try {
+                        Object result = method.invoke(inner, given);
+                        if (given != null && given[0] instanceof Line line && line.steer()) {
+                            teller.tell("told", "steer");
+                        }
+                        return result;
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 
     private void meet(Report report, Launch launch, ReportSink sink) {
