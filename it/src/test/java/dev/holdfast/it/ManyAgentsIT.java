@@ -65,7 +65,9 @@ final class ManyAgentsIT {
     @Test
     void agents_moreThanThreeHundred_answerAndLeaveNothing() throws Exception {
         hold(1); // what the JVM and its libraries keep for good is there from now on
-        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> Held.now().children() == 0);
+        Awaitility.await("nothing of an earlier test")
+                .atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> assertThat(Offspring.living()).isEmpty());
         Awaitility.await().pollDelay(Duration.ofSeconds(7)).until(() -> true);
         var before = Held.now();
         hold(AGENTS);

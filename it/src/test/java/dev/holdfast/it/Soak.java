@@ -1,5 +1,7 @@
 package dev.holdfast.it;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.holdfast.AgentTool;
 import dev.holdfast.HoldfastException;
 import dev.holdfast.Limits;
@@ -225,7 +227,9 @@ final class Soak {
                 count("restarts of the host in mid-turn");
             }
         }
-        Awaitility.await("no process of a closed host").atMost(PATIENCE).until(() -> SoakLevel.living() == 0);
+        Awaitility.await("no process of a closed host")
+                .atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(Offspring.living()).isEmpty());
         Awaitility.await("drivers of a closed host")
                 .atMost(PATIENCE)
                 .until(() -> !held.working() && desks.stream().noneMatch(desk -> desk.working));

@@ -51,18 +51,10 @@ record SoakLevel(String state, int round, int threads, long children, long descr
                     (int) Thread.getAllStackTraces().keySet().stream()
                             .filter(thread -> !thread.getName().startsWith("process reaper"))
                             .count(),
-                    living(),
+                    Offspring.living().size(),
                     descriptors.count(),
                     runtime.totalMemory() - runtime.freeMemory());
         }
-    }
-
-    /** Living processes below this one. */
-    static long living() {
-        return ProcessHandle.current()
-                .descendants()
-                .filter(ProcessHandle::isAlive)
-                .count();
     }
 
     /** What the last level of each state has more than the first; empty when it is flat. */
