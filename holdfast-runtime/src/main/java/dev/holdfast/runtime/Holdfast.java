@@ -443,7 +443,7 @@ public final class Holdfast implements AutoCloseable {
         } catch (ExecutionException e) {
             LOG.warn("a session did not end well", e.getCause());
         }
-        sessions.all().stream().map(LiveSession::harness).distinct().forEach(h -> h.release(parts.home()));
+        sessions.harnesses().forEach(h -> h.release(parts.home()));
         sessions.all().forEach(LiveSession::stop);
         parts.journal().close();
     }

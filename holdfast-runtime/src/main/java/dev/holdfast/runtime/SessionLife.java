@@ -192,12 +192,6 @@ abstract class SessionLife implements Session, Owner.Audience {
         this.listeners = new QuestionListeners(executor);
     }
 
-    Harness harness() {
-        synchronized (lock) {
-            return taking.harness();
-        }
-    }
-
     boolean isTakenUp() {
         synchronized (lock) {
             return taking.taker() != Taker.NOBODY;
@@ -441,6 +435,7 @@ abstract class SessionLife implements Session, Owner.Audience {
     }
 
     Owner owner(Claim claim) {
+        parts.sessions().uses(taking.harness());
         return new Owner(
                 name,
                 claim,

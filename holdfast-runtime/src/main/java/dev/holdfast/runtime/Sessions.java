@@ -1,12 +1,16 @@
 package dev.holdfast.runtime;
 
+import dev.holdfast.Harness;
 import dev.holdfast.SessionName;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 final class Sessions {
     private final Map<SessionName, Entry> entries = new ConcurrentHashMap<>();
     private final ReferenceQueue<LiveSession> gone = new ReferenceQueue<>();
+    private final Set<Harness> harnesses =
+            Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
 
     /** A session; {@code strong} while it may not be forgotten. */
     private static final class Entry extends WeakReference<LiveSession> {
@@ -30,6 +36,18 @@ final class Sessions {
             super(session, gone);
             name = session.name();
             strong = session;
+        }
+    }
+
+    /** A session's agent is of that harness from now on. */
+    void uses(Harness harness) {
+        harnesses.add(harness);
+    }
+
+    /** Of all agents there ever were: their sessions may have another one by now, or be forgotten. */
+    List<Harness> harnesses() {
+        synchronized (harnesses) {
+            return List.copyOf(harnesses);
         }
     }
 
