@@ -39,7 +39,9 @@ abstract sealed class Calls extends Work permits Turns {
             return;
         }
         forgetAnswered();
-        var scope = durable.turn().map(t -> t.original().scope(t.number())).orElse("0");
+        var scope = durable.turn()
+                .map(t -> t.original().scope(t.number()))
+                .orElse("0/" + durable.incarnation() + "/" + durable.lastTurn()); // no such turn is ever run again
         var tool = c.builtIn() ? "agent/" + c.tool() : c.tool();
         int nth = nth(tool, c.inputDigest());
         var key = DeliveryIds.digest(durable.seed() + "/" + scope + "/" + tool + "/" + c.inputDigest() + "/" + nth);
